@@ -1,0 +1,241 @@
+package device
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/zkwarp/zkwarp/device/internal/driver"
+)
+
+// Buffer is n elements of type T in a device's memory. T must be free of Go
+// pointers. A Buffer is a small value; Slice and View share its memory. The
+// zero Buffer is empty.
+type Buffer[T any] struct {
+	a   *allocation
+	off int64 // bytes
+	n   int
+}
+
+type allocation struct {
+	dev   *Device
+	ptr   driver.Ptr
+	host  []uint64 // the CPU device's memory, 8-byte aligned
+	bytes int64
+	freed atomic.Bool
+}
+
+func sizeOf[T any]() int64 {
+	var z T
+	return int64(unsafe.Sizeof(z))
+}
+
+// Alloc returns a buffer of n elements with undefined contents.
+func Alloc[T any](q *Queue, n int) (Buffer[T], error) {
+	if err := q.Err(); err != nil {
+		return Buffer[T]{}, err
+	}
+	bytes := int64(n) * sizeOf[T]()
+	if n < 0 || (n > 0 && bytes/int64(n) != sizeOf[T]()) {
+		return Buffer[T]{}, usage(q.dev.name, "alloc", "%d elements", n)
+	}
+	if n == 0 {
+		return Buffer[T]{}, nil
+	}
+	a := &allocation{dev: q.dev, bytes: (bytes + 7) &^ 7}
+	if err := q.dev.reserve(a.bytes); err != nil {
+		return Buffer[T]{}, err
+	}
+	if q.stream == nil {
+		a.host = make([]uint64, a.bytes/8)
+	} else {
+		p, err := q.dev.drv.Alloc(a.bytes)
+		if err != nil {
+			q.dev.inUse.Add(-a.bytes)
+			return Buffer[T]{}, err
+		}
+		a.ptr = p
+	}
+	b := Buffer[T]{a: a, n: n}
+	if q.dev.poison.Load() {
+		if err := b.Fill(q, 0xA5A5A5A5); err != nil {
+			return Buffer[T]{}, err
+		}
+	}
+	return b, nil
+}
+
+// reserve counts bytes against the budget.
+func (d *Device) reserve(bytes int64) error {
+	used := d.inUse.Add(bytes)
+	limit := d.budget.Load()
+	if limit == 0 && d.drv != nil {
+		free, _, err := d.drv.Memory()
+		if err != nil {
+			d.inUse.Add(-bytes)
+			return err
+		}
+		limit = (free + used - bytes) / 5 * 4
+		d.budget.CompareAndSwap(0, limit)
+	}
+	if limit > 0 && used > limit {
+		d.inUse.Add(-bytes)
+		return &Error{Device: d.name, Op: "alloc", Bytes: bytes, Class: ErrNoMemory,
+			Text: "over the memory budget (raise --memory-budget or ZKWARP_MEMORY_BUDGET)"}
+	}
+	return nil
+}
+
+// Upload allocates a buffer and fills it with src.
+func Upload[T any](q *Queue, src []T) (Buffer[T], error) {
+	b, err := Alloc[T](q, len(src))
+	if err != nil {
+		return b, err
+	}
+	return b, b.CopyFrom(q, src)
+}
+
+// Len is the number of elements.
+func (b Buffer[T]) Len() int { return b.n }
+
+// Slice is the elements [i, j), sharing memory.
+func (b Buffer[T]) Slice(i, j int) Buffer[T] {
+	if i < 0 || j < i || j > b.n {
+		panic("device: slice out of range") // like a Go slice: a bug, not an input
+	}
+	return Buffer[T]{a: b.a, off: b.off + int64(i)*sizeOf[T](), n: j - i}
+}
+
+// View is b's memory as elements of another type; b's size must be a whole
+// number of them.
+func View[U, T any](b Buffer[T]) Buffer[U] {
+	bytes := int64(b.n) * sizeOf[T]()
+	if bytes%sizeOf[U]() != 0 {
+		panic("device: view of a part of an element")
+	}
+	return Buffer[U]{a: b.a, off: b.off, n: int(bytes / sizeOf[U]())}
+}
+
+// Host is the memory itself, for the Go twins of operations; it is nil unless
+// the buffer lives on the CPU device.
+func (b Buffer[T]) Host() []T {
+	if b.n == 0 || b.a.host == nil {
+		return nil
+	}
+	p := unsafe.Add(unsafe.Pointer(unsafe.SliceData(b.a.host)), b.off)
+	return unsafe.Slice((*T)(p), b.n)
+}
+
+// Arg is the buffer's address as a kernel argument.
+func (b Buffer[T]) Arg() Arg {
+	if b.n == 0 {
+		return Null()
+	}
+	return Arg{value: uint64(b.a.ptr) + uint64(b.off), pointer: true, dev: b.a.dev}
+}
+
+func (b Buffer[T]) ptr() driver.Ptr { return b.a.ptr + driver.Ptr(b.off) }
+
+func bytesOf[T any](s []T) []byte {
+	if len(s) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(s))), int64(len(s))*sizeOf[T]())
+}
+
+func (b Buffer[T]) check(q *Queue, op string, n int) error {
+	if err := q.Err(); err != nil {
+		return err
+	}
+	if n != b.n {
+		return usage(q.dev.name, op, "%d elements, buffer has %d", n, b.n)
+	}
+	if b.n > 0 && (b.a.dev != q.dev || b.a.freed.Load()) {
+		return usage(q.dev.name, op, "buffer of %s, freed %v", b.a.dev.name, b.a.freed.Load())
+	}
+	return nil
+}
+
+// CopyFrom enqueues a copy of src, which must have b's length, into b.
+func (b Buffer[T]) CopyFrom(q *Queue, src []T) error {
+	if err := b.check(q, "copy to device", len(src)); err != nil || b.n == 0 {
+		return err
+	}
+	if q.stream == nil {
+		copy(b.Host(), src)
+		return nil
+	}
+	q.stats.BytesIn += int64(b.n) * sizeOf[T]()
+	return q.stream.CopyIn(b.ptr(), bytesOf(src))
+}
+
+// CopyTo waits for the queue and copies b into dst, which must have b's length.
+func (b Buffer[T]) CopyTo(q *Queue, dst []T) error {
+	if err := b.check(q, "copy from device", len(dst)); err != nil || b.n == 0 {
+		return err
+	}
+	if q.stream == nil {
+		copy(dst, b.Host())
+		return nil
+	}
+	q.stats.Syncs++
+	q.stats.BytesOut += int64(b.n) * sizeOf[T]()
+	return q.stream.CopyOut(bytesOf(dst), b.ptr())
+}
+
+// Read waits for the queue and returns b's contents.
+func (b Buffer[T]) Read(q *Queue) ([]T, error) {
+	out := make([]T, b.n)
+	return out, b.CopyTo(q, out)
+}
+
+// Copy enqueues a copy of src to dst, of equal length and without overlap.
+func Copy[T any](q *Queue, dst, src Buffer[T]) error {
+	if err := dst.check(q, "copy", src.n); err != nil {
+		return err
+	}
+	if err := src.check(q, "copy", dst.n); err != nil || dst.n == 0 {
+		return err
+	}
+	if q.stream == nil {
+		copy(dst.Host(), src.Host())
+		return nil
+	}
+	return q.stream.CopyDevice(dst.ptr(), src.ptr(), int64(dst.n)*sizeOf[T]())
+}
+
+// Fill sets every 32-bit word of b; T's size must be a multiple of 4 bytes.
+func (b Buffer[T]) Fill(q *Queue, word uint32) error {
+	if err := b.check(q, "fill", b.n); err != nil || b.n == 0 {
+		return err
+	}
+	bytes := int64(b.n) * sizeOf[T]()
+	if bytes%4 != 0 {
+		return usage(q.dev.name, "fill", "%d bytes", bytes)
+	}
+	if q.stream == nil {
+		w := View[uint32](b).Host()
+		for i := range w {
+			w[i] = word
+		}
+		return nil
+	}
+	return q.stream.Fill(b.ptr(), word, bytes)
+}
+
+// Zero clears b.
+func (b Buffer[T]) Zero(q *Queue) error { return b.Fill(q, 0) }
+
+// Free gives the memory of b's whole allocation back, once work enqueued so
+// far no longer needs it. Further use of any Buffer that shares it is an
+// error. Freeing twice is harmless.
+func (b Buffer[T]) Free() {
+	if b.a == nil || b.a.freed.Swap(true) {
+		return
+	}
+	b.a.dev.inUse.Add(-b.a.bytes)
+	if b.a.dev.drv != nil {
+		// A failure here is sticky in the driver and shows at the next call.
+		_ = b.a.dev.drv.Free(b.a.ptr)
+	}
+	b.a.host = nil
+}

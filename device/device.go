@@ -1,0 +1,195 @@
+// Package device is where code runs: the CPU, an NVIDIA GPU ("cuda:N"), or the
+// SIMT emulator ("simt") that runs the same kernels on the CPU for tests.
+//
+// Provers are host code over coarse operations. An operation has twins, a Go
+// implementation and a CUDA one with the same canonical result, and asks its
+// queue which to run:
+//
+//	if q.OnHost() {
+//		... loop over buf.Host() ...
+//		return nil
+//	}
+//	return q.Launch(kernel, grid, block, 0, buf.Arg(), device.U32(n))
+//
+// Work on a queue is ordered and asynchronous; on the CPU it is immediate.
+// Data stays in Buffers on its device until somebody copies it out.
+package device
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zkwarp/zkwarp/device/internal/driver"
+	"github.com/zkwarp/zkwarp/device/kernel"
+)
+
+// Kind says which twin of an operation runs.
+type Kind int
+
+// Kinds of device.
+const (
+	CPU Kind = iota
+	CUDA
+	SIMT
+)
+
+func (k Kind) String() string { return [...]string{"cpu", "cuda", "simt"}[k] }
+
+// Device is one place to run. Devices are opened once per process and shared;
+// they are safe for concurrent use.
+type Device struct {
+	name string
+	kind Kind
+	drv  driver.Driver // nil on the CPU
+
+	mu      sync.Mutex
+	modules map[*kernel.Source]*module
+
+	launches sync.Map // kernel name -> *atomic.Int64
+	inUse    atomic.Int64
+	budget   atomic.Int64
+	poison   atomic.Bool
+}
+
+type module struct {
+	once  sync.Once
+	funcs map[string]driver.Func
+	sigs  map[string]kernel.Entry
+	err   error
+}
+
+// Name is "cpu", "cuda:N" or "simt".
+func (d *Device) Name() string { return d.name }
+
+// Kind of the device.
+func (d *Device) Kind() Kind { return d.kind }
+
+// Launches returns how often each kernel was launched on d.
+func (d *Device) Launches() map[string]int64 {
+	out := map[string]int64{}
+	d.launches.Range(func(k, v any) bool {
+		out[k.(string)] = v.(*atomic.Int64).Load()
+		return true
+	})
+	return out
+}
+
+func (d *Device) count(name string) {
+	v, ok := d.launches.Load(name)
+	if !ok {
+		v, _ = d.launches.LoadOrStore(name, new(atomic.Int64))
+	}
+	v.(*atomic.Int64).Add(1)
+}
+
+// InUse is the number of bytes of device memory that live buffers hold.
+func (d *Device) InUse() int64 { return d.inUse.Load() }
+
+// SetBudget limits what buffers of d may hold together, in bytes; 0 restores
+// the default (80 % of what was free at the time of the first allocation).
+func (d *Device) SetBudget(bytes int64) { d.budget.Store(bytes) }
+
+// Poison makes fresh device memory come filled with 0xA5 bytes instead of
+// undefined, so that tests see reads of what nobody wrote.
+func (d *Device) Poison(on bool) { d.poison.Store(on) }
+
+// load returns the module of s, compiling it on first use.
+func (d *Device) load(s *kernel.Source) (*module, error) {
+	d.mu.Lock()
+	m, ok := d.modules[s]
+	if !ok {
+		m = new(module)
+		d.modules[s] = m
+	}
+	d.mu.Unlock()
+	m.once.Do(func() {
+		entries, err := s.Kernels()
+		if err != nil {
+			m.err = err
+			return
+		}
+		m.sigs = map[string]kernel.Entry{}
+		for _, e := range entries {
+			m.sigs[e.Name] = e
+		}
+		m.funcs, m.err = d.drv.Load(s)
+	})
+	return m, m.err
+}
+
+// NewQueue returns a queue on d. Operations on the queue fail with ctx's error
+// once ctx is done. Close the queue when done; a queue is for one goroutine at
+// a time.
+func (d *Device) NewQueue(ctx context.Context) (*Queue, error) {
+	q := &Queue{dev: d, ctx: ctx}
+	if d.drv != nil {
+		s, err := d.drv.NewStream()
+		if err != nil {
+			return nil, err
+		}
+		q.stream = s
+	}
+	return q, nil
+}
+
+var devices struct {
+	sync.Mutex
+	open map[string]*Device
+}
+
+// Open returns the device called name: "cpu", "cuda:N", "simt", or "auto",
+// which is the first GPU if there is a usable one and else the CPU. The
+// environment variable ZKWARP_DEVICE, if set, stands in for "auto" and "".
+func Open(name string) (*Device, error) {
+	if name == "" || name == "auto" {
+		name = os.Getenv("ZKWARP_DEVICE")
+		if name == "" || name == "auto" {
+			if d, err := open("cuda:0"); err == nil {
+				return d, nil
+			}
+			return open("cpu")
+		}
+	}
+	return open(name)
+}
+
+func open(name string) (*Device, error) {
+	devices.Lock()
+	defer devices.Unlock()
+	if d, ok := devices.open[name]; ok {
+		return d, nil
+	}
+	d := &Device{name: name, modules: map[*kernel.Source]*module{}}
+	var err error
+	var n int
+	switch {
+	case name == "cpu":
+	case name == "simt":
+		d.kind = SIMT
+		d.drv, err = openSIMT()
+	case name == "cuda":
+		d.kind, d.name = CUDA, "cuda:0"
+		d.drv, err = openCUDA(0)
+	case scan(name, "cuda:%d", &n):
+		d.kind = CUDA
+		d.drv, err = openCUDA(n)
+	default:
+		err = usage(name, "open", "no such device; want auto, cpu, cuda:N or simt")
+	}
+	if err != nil {
+		return nil, err
+	}
+	if devices.open == nil {
+		devices.open = map[string]*Device{}
+	}
+	devices.open[name] = d
+	return d, nil
+}
+
+func scan(s, format string, n *int) bool {
+	k, err := fmt.Sscanf(s, format, n)
+	return err == nil && k == 1 && fmt.Sprintf(format, *n) == s
+}

@@ -1,0 +1,62 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestCPUBuffers(t *testing.T) {
+	d, err := Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.NewQueue(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Upload(q, []uint32{1, 2, 3, 4, 5})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := Alloc[uint32](q, 3)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := Copy(q, c, b.Slice(1, 4)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := c.Read(q)
+	if err != nil || got[0] != 2 || got[2] != 4 {
+		t.Fatalf("got %v, %v", got, err)
+	}
+	if err := b.CopyTo(q, got); !errors.Is(err, ErrUsage) {
+		t.Fatalf("short destination: %v", err)
+	}
+	b.Free()
+	b.Free()
+	if err := b.Zero(q); !errors.Is(err, ErrUsage) {
+		t.Fatalf("use after free: %v", err)
+	}
+	if err := q.Launch(Kernel{}, D1(1), D1(1), 0); !errors.Is(err, ErrUsage) {
+		t.Fatalf("launch on cpu: %v", err)
+	}
+}
+
+func TestOpenUnknown(t *testing.T) {
+	for _, name := range []string{"gpu", "cuda:x", "cuda:-1", "cuda:00", "cuda:1 "} {
+		if _, err := Open(name); err == nil {
+			t.Errorf("%q opened", name)
+		}
+	}
+}
+
+func TestCancelledQueue(t *testing.T) {
+	d, _ := Open("cpu")
+	ctx, cancel := context.WithCancel(context.Background())
+	q, _ := d.NewQueue(ctx)
+	cancel()
+	if _, err := Alloc[uint32](q, 1); !errors.Is(err, context.Canceled) {
+		t.Fatalf("alloc after cancel: %v", err)
+	}
+}

@@ -1,0 +1,47 @@
+package device
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Classes of failure, for errors.Is.
+var (
+	// ErrUnavailable: the device, its driver or its compiler is not there.
+	ErrUnavailable = errors.New("device unavailable")
+	// ErrNoMemory: the device or the memory budget has too little memory.
+	ErrNoMemory = errors.New("not enough device memory")
+	// ErrFault: the device failed (launch failure, lost device, bad address).
+	ErrFault = errors.New("device fault")
+	// ErrUsage: a call that is wrong whatever the device (sizes, arguments).
+	ErrUsage = errors.New("bad device call")
+)
+
+// Error is a failure of a device operation.
+type Error struct {
+	Device string // "cuda:0"
+	Op     string // what was being done: "alloc", "launch mle_fold"
+	Code   int    // the driver's code, 0 if none
+	Text   string // the driver's words
+	Bytes  int64  // bytes asked for, 0 if not about memory
+	Class  error  // one of the Err values above
+}
+
+func (e *Error) Error() string {
+	s := fmt.Sprintf("%s: %s: ", e.Device, e.Op)
+	if e.Bytes != 0 {
+		s += fmt.Sprintf("%d bytes: ", e.Bytes)
+	}
+	s += e.Text
+	if e.Code != 0 {
+		s += fmt.Sprintf(" (code %d)", e.Code)
+	}
+	return s
+}
+
+// Unwrap returns the class.
+func (e *Error) Unwrap() error { return e.Class }
+
+func usage(dev, op, format string, args ...any) error {
+	return &Error{Device: dev, Op: op, Text: fmt.Sprintf(format, args...), Class: ErrUsage}
+}

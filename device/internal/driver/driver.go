@@ -1,0 +1,53 @@
+// Package driver is the narrow interface between package device and the
+// machines that run CUDA kernels: a real card, or the SIMT emulator.
+package driver
+
+import "github.com/zkwarp/zkwarp/device/kernel"
+
+// Ptr is an address in device memory; 0 is no address.
+type Ptr uint64
+
+// Dim is the extent of a grid or block.
+type Dim struct{ X, Y, Z uint32 }
+
+// Info describes one device.
+type Info struct {
+	Name           string // as the driver spells it
+	Driver         string // driver version, "" where there is none
+	Compiler       string // "NVRTC 13.0", "g++ 12.2.0"
+	Arch           string // "sm_90", "simt"
+	SMs            int
+	SharedPerBlock int // bytes, with opt-in
+	TotalMemory    int64
+}
+
+// Func is a loaded kernel, opaque to callers.
+type Func uint64
+
+// Driver is one device. Methods are safe for concurrent use.
+type Driver interface {
+	Info() Info
+	// Memory returns free and total device memory in bytes.
+	Memory() (free, total int64, err error)
+	Alloc(bytes int64) (Ptr, error)
+	Free(Ptr) error
+	// Load compiles s if need be, loads it, and returns its kernels by name.
+	Load(s *kernel.Source) (map[string]Func, error)
+	NewStream() (Stream, error)
+	Close() error
+}
+
+// Stream is an ordered queue of work. A stream is used by one goroutine at a
+// time, though not always from the same thread.
+type Stream interface {
+	// CopyIn enqueues a copy to the device; src may be reused on return.
+	CopyIn(dst Ptr, src []byte) error
+	// CopyOut waits for the stream and copies from the device.
+	CopyOut(dst []byte, src Ptr) error
+	CopyDevice(dst, src Ptr, bytes int64) error
+	// Fill enqueues a fill with the 32-bit word; bytes is a multiple of 4.
+	Fill(dst Ptr, word uint32, bytes int64) error
+	Launch(f Func, grid, block Dim, shared uint32, args []uint64) error
+	Sync() error
+	Close() error
+}

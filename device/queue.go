@@ -1,0 +1,145 @@
+package device
+
+import (
+	"context"
+
+	"github.com/zkwarp/zkwarp/device/internal/driver"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/internal/parallel"
+)
+
+// Queue is ordered, asynchronous work on one device.
+type Queue struct {
+	dev    *Device
+	ctx    context.Context
+	stream driver.Stream
+	args   []uint64
+	stats  Stats
+}
+
+// Stats counts what a queue did.
+type Stats struct {
+	Launches int64
+	Syncs    int64 // times the host waited for the device
+	BytesIn  int64 // host to device
+	BytesOut int64 // device to host
+}
+
+// Device of the queue.
+func (q *Queue) Device() *Device { return q.dev }
+
+// Context that the queue was made with.
+func (q *Queue) Context() context.Context { return q.ctx }
+
+// OnHost says whether operations run their Go twins on host memory.
+func (q *Queue) OnHost() bool { return q.stream == nil }
+
+// Stats so far.
+func (q *Queue) Stats() Stats { return q.stats }
+
+// Err is the context's error, nil while work may go on.
+func (q *Queue) Err() error { return q.ctx.Err() }
+
+// Close waits for the queue's work and releases its stream.
+func (q *Queue) Close() error {
+	if q.stream == nil {
+		return nil
+	}
+	return q.stream.Close()
+}
+
+// Sync waits until all work so far is done and returns its error.
+func (q *Queue) Sync() error {
+	if err := q.Err(); err != nil || q.stream == nil {
+		return err
+	}
+	q.stats.Syncs++
+	return q.stream.Sync()
+}
+
+// Parallel runs body over disjoint ranges covering [0, n) on the CPU's cores;
+// it is for the Go twins of operations.
+func (q *Queue) Parallel(n, grain int, body func(lo, hi int)) error {
+	if err := q.Err(); err != nil {
+		return err
+	}
+	parallel.For(n, grain, body)
+	return nil
+}
+
+// Dim is the extent of a grid (in blocks) or of a block (in threads).
+type Dim = driver.Dim
+
+// D1 is a one-dimensional extent.
+func D1(x int) Dim { return Dim{X: uint32(x), Y: 1, Z: 1} }
+
+// D2 is a two-dimensional extent.
+func D2(x, y int) Dim { return Dim{X: uint32(x), Y: uint32(y), Z: 1} }
+
+// Blocks is the number of blocks of the given size that cover n threads, at
+// least 1.
+func Blocks(n, size int) int { return max(1, (n+size-1)/size) }
+
+// Kernel names one kernel of a translation unit.
+type Kernel struct {
+	Source *kernel.Source
+	Name   string
+}
+
+// Arg is one kernel argument.
+type Arg struct {
+	value   uint64
+	pointer bool
+	dev     *Device
+}
+
+// U32 is an integer argument.
+func U32[T ~int | ~uint32](v T) Arg { return Arg{value: uint64(uint32(v))} }
+
+// U64 is an integer argument.
+func U64[T ~int | ~uint64](v T) Arg { return Arg{value: uint64(v)} }
+
+// Null is a pointer argument that points nowhere.
+func Null() Arg { return Arg{pointer: true} }
+
+// Launch enqueues k over grid blocks of block threads with shared bytes of
+// dynamic shared memory. The number and kinds of args are checked against the
+// kernel's source.
+func (q *Queue) Launch(k Kernel, grid, block Dim, shared int, args ...Arg) error {
+	op := "launch " + k.Name
+	if err := q.Err(); err != nil {
+		return err
+	}
+	if q.stream == nil {
+		return usage(q.dev.name, op, "kernels do not run on the cpu device")
+	}
+	m, err := q.dev.load(k.Source)
+	if err != nil {
+		return err
+	}
+	f, ok := m.funcs[k.Name]
+	sig, ok2 := m.sigs[k.Name]
+	if !ok || !ok2 {
+		return usage(q.dev.name, op, "%s has no such kernel", k.Source.Name)
+	}
+	if len(args) != len(sig.Params) {
+		return usage(q.dev.name, op, "%d arguments, kernel takes %d", len(args), len(sig.Params))
+	}
+	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
+	if threads == 0 || threads > 1024 || grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.Y > 65535 || grid.Z > 65535 {
+		return usage(q.dev.name, op, "grid %v, block %v", grid, block)
+	}
+	q.args = q.args[:0]
+	for i, a := range args {
+		if a.pointer != sig.Params[i].Pointer {
+			return usage(q.dev.name, op, "argument %d (%s %s): pointer and integer mixed up", i, sig.Params[i].Type, sig.Params[i].Name)
+		}
+		if a.dev != nil && a.dev != q.dev {
+			return usage(q.dev.name, op, "argument %d (%s) lives on %s", i, sig.Params[i].Name, a.dev.name)
+		}
+		q.args = append(q.args, a.value)
+	}
+	q.stats.Launches++
+	q.dev.count(k.Name)
+	return q.stream.Launch(f, grid, block, uint32(shared), q.args)
+}

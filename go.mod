@@ -1,0 +1,3 @@
+module github.com/zkwarp/zkwarp
+
+go 1.26

@@ -1,0 +1,40 @@
+// Package parallel splits loops over the machine's cores.
+package parallel
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// For calls body on disjoint ranges that cover [0, n). Ranges hold at least
+// grain indices (but for the last), and at most GOMAXPROCS calls run at once;
+// with one range body runs on the caller's goroutine. Results must not depend
+// on how the range is split.
+func For(n, grain int, body func(lo, hi int)) {
+	if n <= 0 {
+		return
+	}
+	grain = max(grain, 1)
+	workers := min(runtime.GOMAXPROCS(0), (n+grain-1)/grain)
+	if workers <= 1 {
+		body(0, n)
+		return
+	}
+	// A few chunks a worker even out uneven progress.
+	chunk := max(grain, (n+4*workers-1)/(4*workers))
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range workers {
+		wg.Go(func() {
+			for {
+				lo := int(next.Add(int64(chunk))) - chunk
+				if lo >= n {
+					return
+				}
+				body(lo, min(lo+chunk, n))
+			}
+		})
+	}
+	wg.Wait()
+}
