@@ -1,6 +1,7 @@
 package device
 
 import (
+	"runtime"
 	"sync/atomic"
 	"unsafe"
 
@@ -16,12 +17,45 @@ type Buffer[T any] struct {
 	n   int
 }
 
+// allocation is one piece of memory, shared by the buffers that view it.
 type allocation struct {
-	dev   *Device
-	ptr   driver.Ptr
-	host  []uint64 // the CPU device's memory, 8-byte aligned
-	bytes int64
-	freed atomic.Bool
+	*memory
+	host []uint64 // the CPU device's memory, 8-byte aligned
+}
+
+// memory is what outlives an allocation that nobody freed: the collector's
+// clean-up gives it back.
+type memory struct {
+	dev    *Device
+	ptr    driver.Ptr
+	bytes  int64
+	stream driver.Stream // of the queue that allocated it
+	shared atomic.Bool   // another queue used it too
+	freed  atomic.Bool
+}
+
+// release gives the memory back, once.
+func (m *memory) release() {
+	if m.freed.Swap(true) {
+		return
+	}
+	m.dev.inUse.Add(-m.bytes)
+	if m.dev.drv == nil {
+		return
+	}
+	s := m.stream
+	if m.shared.Load() {
+		s = nil
+	}
+	// A failure here is sticky in the driver and shows at the next call.
+	_ = m.dev.drv.Free(s, m.ptr)
+}
+
+// use notes that q works on the memory.
+func (m *memory) use(q *Queue) {
+	if m.stream != q.stream && !m.shared.Load() {
+		m.shared.Store(true)
+	}
 }
 
 func sizeOf[T any]() int64 {
@@ -41,20 +75,26 @@ func Alloc[T any](q *Queue, n int) (Buffer[T], error) {
 	if n == 0 {
 		return Buffer[T]{}, nil
 	}
-	a := &allocation{dev: q.dev, bytes: (bytes + 7) &^ 7}
-	if err := q.dev.reserve(a.bytes); err != nil {
+	m := &memory{dev: q.dev, bytes: (bytes + 7) &^ 7, stream: q.stream}
+	if m.bytes < bytes {
+		return Buffer[T]{}, usage(q.dev.name, "alloc", "%d elements", n)
+	}
+	if err := q.dev.reserve(m.bytes); err != nil {
 		return Buffer[T]{}, err
 	}
+	a := &allocation{memory: m}
 	if q.stream == nil {
-		a.host = make([]uint64, a.bytes/8)
+		a.host = make([]uint64, m.bytes/8)
 	} else {
-		p, err := q.dev.drv.Alloc(a.bytes)
+		p, err := q.dev.drv.Alloc(q.stream, m.bytes)
 		if err != nil {
-			q.dev.inUse.Add(-a.bytes)
-			return Buffer[T]{}, err
+			q.dev.inUse.Add(-m.bytes)
+			return Buffer[T]{}, q.dev.wrap(err)
 		}
-		a.ptr = p
+		m.ptr = p
 	}
+	// Error paths drop buffers without freeing them.
+	runtime.AddCleanup(a, (*memory).release, m)
 	b := Buffer[T]{a: a, n: n}
 	if q.dev.poison.Load() {
 		if err := b.Fill(q, 0xA5A5A5A5); err != nil {
@@ -72,7 +112,7 @@ func (d *Device) reserve(bytes int64) error {
 		free, _, err := d.drv.Memory()
 		if err != nil {
 			d.inUse.Add(-bytes)
-			return err
+			return d.wrap(err)
 		}
 		limit = (free + used - bytes) / 5 * 4
 		d.budget.CompareAndSwap(0, limit)
@@ -130,7 +170,7 @@ func (b Buffer[T]) Arg() Arg {
 	if b.n == 0 {
 		return Null()
 	}
-	return Arg{value: uint64(b.a.ptr) + uint64(b.off), pointer: true, dev: b.a.dev}
+	return Arg{value: uint64(b.a.ptr) + uint64(b.off), pointer: true, a: b.a}
 }
 
 func (b Buffer[T]) ptr() driver.Ptr { return b.a.ptr + driver.Ptr(b.off) }
@@ -149,9 +189,13 @@ func (b Buffer[T]) check(q *Queue, op string, n int) error {
 	if n != b.n {
 		return usage(q.dev.name, op, "%d elements, buffer has %d", n, b.n)
 	}
-	if b.n > 0 && (b.a.dev != q.dev || b.a.freed.Load()) {
+	if b.n == 0 {
+		return nil
+	}
+	if b.a.dev != q.dev || b.a.freed.Load() {
 		return usage(q.dev.name, op, "buffer of %s, freed %v", b.a.dev.name, b.a.freed.Load())
 	}
+	b.a.use(q)
 	return nil
 }
 
@@ -165,7 +209,7 @@ func (b Buffer[T]) CopyFrom(q *Queue, src []T) error {
 		return nil
 	}
 	q.stats.BytesIn += int64(b.n) * sizeOf[T]()
-	return q.stream.CopyIn(b.ptr(), bytesOf(src))
+	return q.done(q.stream.CopyIn(b.ptr(), bytesOf(src)))
 }
 
 // CopyTo waits for the queue and copies b into dst, which must have b's length.
@@ -179,7 +223,7 @@ func (b Buffer[T]) CopyTo(q *Queue, dst []T) error {
 	}
 	q.stats.Syncs++
 	q.stats.BytesOut += int64(b.n) * sizeOf[T]()
-	return q.stream.CopyOut(bytesOf(dst), b.ptr())
+	return q.done(q.stream.CopyOut(bytesOf(dst), b.ptr()))
 }
 
 // Read waits for the queue and returns b's contents.
@@ -200,7 +244,7 @@ func Copy[T any](q *Queue, dst, src Buffer[T]) error {
 		copy(dst.Host(), src.Host())
 		return nil
 	}
-	return q.stream.CopyDevice(dst.ptr(), src.ptr(), int64(dst.n)*sizeOf[T]())
+	return q.done(q.stream.CopyDevice(dst.ptr(), src.ptr(), int64(dst.n)*sizeOf[T]()))
 }
 
 // Fill sets every 32-bit word of b; T's size must be a multiple of 4 bytes.
@@ -219,7 +263,7 @@ func (b Buffer[T]) Fill(q *Queue, word uint32) error {
 		}
 		return nil
 	}
-	return q.stream.Fill(b.ptr(), word, bytes)
+	return q.done(q.stream.Fill(b.ptr(), word, bytes))
 }
 
 // Zero clears b.
@@ -229,13 +273,9 @@ func (b Buffer[T]) Zero(q *Queue) error { return b.Fill(q, 0) }
 // far no longer needs it. Further use of any Buffer that shares it is an
 // error. Freeing twice is harmless.
 func (b Buffer[T]) Free() {
-	if b.a == nil || b.a.freed.Swap(true) {
+	if b.a == nil {
 		return
 	}
-	b.a.dev.inUse.Add(-b.a.bytes)
-	if b.a.dev.drv != nil {
-		// A failure here is sticky in the driver and shows at the next call.
-		_ = b.a.dev.drv.Free(b.a.ptr)
-	}
+	b.a.release()
 	b.a.host = nil
 }

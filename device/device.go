@@ -115,7 +115,8 @@ func (d *Device) load(s *kernel.Source) (*module, error) {
 		for _, e := range entries {
 			m.sigs[e.Name] = e
 		}
-		m.funcs, m.err = d.drv.Load(s)
+		m.funcs, err = d.drv.Load(s)
+		m.err = d.wrap(err)
 	})
 	return m, m.err
 }
@@ -128,7 +129,7 @@ func (d *Device) NewQueue(ctx context.Context) (*Queue, error) {
 	if d.drv != nil {
 		s, err := d.drv.NewStream()
 		if err != nil {
-			return nil, err
+			return nil, d.wrap(err)
 		}
 		q.stream = s
 	}

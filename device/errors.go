@@ -3,18 +3,20 @@ package device
 import (
 	"errors"
 	"fmt"
+
+	"github.com/zkwarp/zkwarp/device/internal/driver"
 )
 
 // Classes of failure, for errors.Is.
 var (
 	// ErrUnavailable: the device, its driver or its compiler is not there.
-	ErrUnavailable = errors.New("device unavailable")
+	ErrUnavailable = driver.ErrUnavailable
 	// ErrNoMemory: the device or the memory budget has too little memory.
-	ErrNoMemory = errors.New("not enough device memory")
+	ErrNoMemory = driver.ErrNoMemory
 	// ErrFault: the device failed (launch failure, lost device, bad address).
-	ErrFault = errors.New("device fault")
+	ErrFault = driver.ErrFault
 	// ErrUsage: a call that is wrong whatever the device (sizes, arguments).
-	ErrUsage = errors.New("bad device call")
+	ErrUsage = driver.ErrUsage
 )
 
 // Error is a failure of a device operation.
@@ -44,4 +46,13 @@ func (e *Error) Unwrap() error { return e.Class }
 
 func usage(dev, op, format string, args ...any) error {
 	return &Error{Device: dev, Op: op, Text: fmt.Sprintf(format, args...), Class: ErrUsage}
+}
+
+// wrap turns what a driver returned into an *Error that names the device.
+func (d *Device) wrap(err error) error {
+	var e *driver.Error
+	if err == nil || !errors.As(err, &e) {
+		return err
+	}
+	return &Error{Device: d.name, Op: e.Op, Code: e.Code, Text: e.Text, Bytes: e.Bytes, Class: e.Class}
 }

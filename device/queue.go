@@ -14,6 +14,7 @@ type Queue struct {
 	ctx    context.Context
 	stream driver.Stream
 	args   []uint64
+	last   string // the kernel launched last
 	stats  Stats
 }
 
@@ -45,7 +46,7 @@ func (q *Queue) Close() error {
 	if q.stream == nil {
 		return nil
 	}
-	return q.stream.Close()
+	return q.done(q.stream.Close())
 }
 
 // Sync waits until all work so far is done and returns its error.
@@ -54,7 +55,20 @@ func (q *Queue) Sync() error {
 		return err
 	}
 	q.stats.Syncs++
-	return q.stream.Sync()
+	return q.done(q.stream.Sync())
+}
+
+// done names the device in a driver's error, and for a fault, which shows only
+// some time after it happened, the kernel launched last.
+func (q *Queue) done(err error) error {
+	if err == nil {
+		return nil
+	}
+	err = q.dev.wrap(err)
+	if e, ok := err.(*Error); ok && e.Class == ErrFault && q.last != "" && e.Op != "launch "+q.last {
+		e.Text += "; last launched: " + q.last
+	}
+	return err
 }
 
 // Parallel runs body over disjoint ranges covering [0, n) on the CPU's cores;
@@ -90,7 +104,7 @@ type Kernel struct {
 type Arg struct {
 	value   uint64
 	pointer bool
-	dev     *Device
+	a       *allocation
 }
 
 // U32 is an integer argument.
@@ -106,12 +120,11 @@ func Null() Arg { return Arg{pointer: true} }
 // dynamic shared memory. The number and kinds of args are checked against the
 // kernel's source.
 func (q *Queue) Launch(k Kernel, grid, block Dim, shared int, args ...Arg) error {
-	op := "launch " + k.Name
 	if err := q.Err(); err != nil {
 		return err
 	}
 	if q.stream == nil {
-		return usage(q.dev.name, op, "kernels do not run on the cpu device")
+		return usage(q.dev.name, "launch "+k.Name, "kernels do not run on the cpu device")
 	}
 	m, err := q.dev.load(k.Source)
 	if err != nil {
@@ -120,26 +133,30 @@ func (q *Queue) Launch(k Kernel, grid, block Dim, shared int, args ...Arg) error
 	f, ok := m.funcs[k.Name]
 	sig, ok2 := m.sigs[k.Name]
 	if !ok || !ok2 {
-		return usage(q.dev.name, op, "%s has no such kernel", k.Source.Name)
+		return usage(q.dev.name, "launch "+k.Name, "%s has no such kernel", k.Source.Name)
 	}
 	if len(args) != len(sig.Params) {
-		return usage(q.dev.name, op, "%d arguments, kernel takes %d", len(args), len(sig.Params))
+		return usage(q.dev.name, "launch "+k.Name, "%d arguments, kernel takes %d", len(args), len(sig.Params))
 	}
 	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
 	if threads == 0 || threads > 1024 || grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.Y > 65535 || grid.Z > 65535 {
-		return usage(q.dev.name, op, "grid %v, block %v", grid, block)
+		return usage(q.dev.name, "launch "+k.Name, "grid %v, block %v", grid, block)
 	}
 	q.args = q.args[:0]
 	for i, a := range args {
 		if a.pointer != sig.Params[i].Pointer {
-			return usage(q.dev.name, op, "argument %d (%s %s): pointer and integer mixed up", i, sig.Params[i].Type, sig.Params[i].Name)
+			return usage(q.dev.name, "launch "+k.Name, "argument %d (%s %s): pointer and integer mixed up", i, sig.Params[i].Type, sig.Params[i].Name)
 		}
-		if a.dev != nil && a.dev != q.dev {
-			return usage(q.dev.name, op, "argument %d (%s) lives on %s", i, sig.Params[i].Name, a.dev.name)
+		if a.a != nil {
+			if a.a.dev != q.dev || a.a.freed.Load() {
+				return usage(q.dev.name, "launch "+k.Name, "argument %d (%s) lives on %s, freed %v", i, sig.Params[i].Name, a.a.dev.name, a.a.freed.Load())
+			}
+			a.a.use(q)
 		}
 		q.args = append(q.args, a.value)
 	}
 	q.stats.Launches++
 	q.dev.count(k.Name)
-	return q.stream.Launch(f, grid, block, uint32(shared), q.args)
+	q.last = k.Name
+	return q.done(q.stream.Launch(f, grid, block, uint32(shared), q.args))
 }

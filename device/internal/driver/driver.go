@@ -29,8 +29,11 @@ type Driver interface {
 	Info() Info
 	// Memory returns free and total device memory in bytes.
 	Memory() (free, total int64, err error)
-	Alloc(bytes int64) (Ptr, error)
-	Free(Ptr) error
+	// Alloc returns memory for work on s.
+	Alloc(s Stream, bytes int64) (Ptr, error)
+	// Free takes memory back once the work enqueued so far no longer needs it:
+	// the work of s alone, or that of every stream if s is nil.
+	Free(s Stream, p Ptr) error
 	// Load compiles s if need be, loads it, and returns its kernels by name.
 	Load(s *kernel.Source) (map[string]Func, error)
 	NewStream() (Stream, error)
