@@ -1,0 +1,109 @@
+package m31
+
+// AddVecQM31 sets dst[i] = a[i] + b[i].
+func AddVecQM31(dst, a, b []QM31) {
+	AddVec(Words(dst), Words(a), Words(b))
+}
+
+// SubVecQM31 sets dst[i] = a[i] - b[i].
+func SubVecQM31(dst, a, b []QM31) {
+	SubVec(Words(dst), Words(a), Words(b))
+}
+
+// MulVecQM31 sets dst[i] = a[i] * b[i].
+func MulVecQM31(dst, a, b []QM31) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i].Mul(b[i])
+	}
+}
+
+// ScaleVecQM31 sets dst[i] = s * a[i].
+func ScaleVecQM31(dst, a []QM31, s QM31) {
+	a = a[:len(dst)]
+	for i := range dst {
+		dst[i] = s.Mul(a[i])
+	}
+}
+
+// ScaleBase sets dst[i] = a[i] * s.
+func ScaleBase(dst []QM31, a []Element, s QM31) {
+	a = a[:len(dst)]
+	for i := range dst {
+		dst[i] = s.MulBase(a[i])
+	}
+}
+
+// MulAddQM31 sets dst[i] += s * a[i].
+func MulAddQM31(dst, a []QM31, s QM31) {
+	a = a[:len(dst)]
+	for i := range dst {
+		dst[i] = dst[i].Add(s.Mul(a[i]))
+	}
+}
+
+// MulAddBase sets dst[i] += s * a[i].
+func MulAddBase(dst []QM31, a []Element, s QM31) {
+	a = a[:len(dst)]
+	s0, s1, s2, s3 := uint64(s.A.Re), uint64(s.A.Im), uint64(s.B.Re), uint64(s.B.Im)
+	for i := range dst {
+		d, x := &dst[i], uint64(a[i])
+		d.A.Re = reduce62(x*s0 + uint64(d.A.Re))
+		d.A.Im = reduce62(x*s1 + uint64(d.A.Im))
+		d.B.Re = reduce62(x*s2 + uint64(d.B.Re))
+		d.B.Im = reduce62(x*s3 + uint64(d.B.Im))
+	}
+}
+
+// SumQM31 is the sum of a's elements.
+func SumQM31(a []QM31) QM31 {
+	var s [4]uint64
+	for i := range a {
+		s[0] += uint64(a[i].A.Re)
+		s[1] += uint64(a[i].A.Im)
+		s[2] += uint64(a[i].B.Re)
+		s[3] += uint64(a[i].B.Im)
+	}
+	return QM31{CM31{reduce(s[0]), reduce(s[1])}, CM31{reduce(s[2]), reduce(s[3])}}
+}
+
+// DotBase is the sum of a[i] * b[i].
+func DotBase(a []Element, b []QM31) QM31 {
+	b = b[:len(a)]
+	var s BaseSum
+	for i := range a {
+		s.Add(a[i], b[i])
+	}
+	return s.Value()
+}
+
+// DotQM31 is the sum of a[i] * b[i].
+func DotQM31(a, b []QM31) QM31 {
+	b = b[:len(a)]
+	var s ProductSum
+	for i := range a {
+		s.Add(a[i], b[i])
+	}
+	return s.Value()
+}
+
+// FoldBase binds the first variable of the table t of 2*len(dst) words to r:
+// dst[i] = lo[i] + r*(hi[i] - lo[i]), where lo and hi are t's halves.
+func FoldBase(dst []QM31, t []Element, r QM31) {
+	h := len(dst)
+	lo, hi := t[:h], t[h:2*h]
+	for i := range dst {
+		v := r.MulBase(hi[i].Sub(lo[i]))
+		v.A.Re = v.A.Re.Add(lo[i])
+		dst[i] = v
+	}
+}
+
+// FoldQM31 is FoldBase for a table of QM31 elements; dst may be t's first half.
+func FoldQM31(dst, t []QM31, r QM31) {
+	h := len(dst)
+	lo, hi := t[:h], t[h:2*h]
+	for i := range dst {
+		dst[i] = lo[i].Add(r.Mul(hi[i].Sub(lo[i])))
+	}
+}
