@@ -1,0 +1,204 @@
+package graph
+
+import (
+	"fmt"
+	"slices"
+)
+
+// op checks one operation: its inputs exist and are defined, its outputs are not, and the outputs have the kind, shape and bounds
+// that follow from the inputs.
+func (v *validator) op(op Op) error {
+	switch op.(type) {
+	case MatMul, Linear, Lookup, Reshape:
+	default:
+		return fmt.Errorf("unknown operation type %T", op)
+	}
+	for _, id := range op.Inputs() {
+		if !v.valid(id) {
+			return fmt.Errorf("tensor %d does not exist", id)
+		}
+		if !v.defined[id] {
+			return fmt.Errorf("tensor %q is used before it is defined", v.p.Tensor(id).Name)
+		}
+		v.used[id] = true
+	}
+	for _, id := range op.Outputs() {
+		if !v.valid(id) {
+			return fmt.Errorf("tensor %d does not exist", id)
+		}
+		if v.defined[id] {
+			return fmt.Errorf("tensor %q is defined twice", v.p.Tensor(id).Name)
+		}
+		v.defined[id] = true
+	}
+	results, err := v.p.infer(op)
+	if err != nil {
+		return err
+	}
+	for i, id := range op.Outputs() {
+		if err := results[i].match(v.p.Tensor(id)); err != nil {
+			return err
+		}
+	}
+	if l, ok := op.(Lookup); ok && l.Rem != None {
+		v.used[l.Rem] = true
+	}
+	return nil
+}
+
+// result is what an operation says of an output.
+type result struct {
+	kind  Kind
+	shape []int
+	interval
+}
+
+func (r result) match(t *Tensor) error {
+	switch {
+	case t.Kind != r.kind:
+		return fmt.Errorf("tensor %q has kind %s, expected %s", t.Name, t.Kind, r.kind)
+	case !slices.Equal(t.Shape, r.shape):
+		return fmt.Errorf("tensor %q has shape %v, expected %v", t.Name, t.Shape, r.shape)
+	case t.bounds() != r.interval:
+		return fmt.Errorf("tensor %q has bounds [%d, %d], expected [%d, %d]", t.Name, t.Lo, t.Hi, r.lo, r.hi)
+	}
+	return nil
+}
+
+// infer returns kind, shape and bounds of the outputs of an operation whose input ids are valid. For a Reshape the shape is the
+// declared one, checked for its element count.
+func (p *Program) infer(op Op) ([]result, error) {
+	var results []result
+	var err error
+	switch op := op.(type) {
+	case MatMul:
+		results, err = p.inferMatMul(op)
+	case Linear:
+		results, err = p.inferLinear(op)
+	case Lookup:
+		results, err = p.inferLookup(op)
+	case Reshape:
+		results, err = p.inferReshape(op)
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range results {
+		if !r.fits() {
+			return nil, fmt.Errorf("values in [%d, %d] could reach 2^29", r.lo, r.hi)
+		}
+		if err := validShape(r.shape); err != nil {
+			return nil, err
+		}
+	}
+	return results, nil
+}
+
+func (p *Program) inferMatMul(op MatMul) ([]result, error) {
+	x, w := p.Tensor(op.X), p.Tensor(op.W)
+	if w.Kind != Param || len(w.Shape) != 2 {
+		return nil, fmt.Errorf("the right operand %q is a %s of shape %v, expected a parameter of rank 2", w.Name, w.Kind, w.Shape)
+	}
+	if x.Kind == Param || len(x.Shape) < 1 {
+		return nil, fmt.Errorf("the left operand %q is a %s of shape %v, expected a computed tensor of rank 1 or more", x.Name, x.Kind, x.Shape)
+	}
+	k, n := w.Shape[0], w.Shape[1]
+	if op.TransW {
+		k, n = n, k
+	}
+	last := len(x.Shape) - 1
+	if x.Shape[last] != k {
+		return nil, fmt.Errorf("%q of shape %v does not contract with %q of shape %v (transposed: %t)", x.Name, x.Shape, w.Name, w.Shape, op.TransW)
+	}
+	shape := append(slices.Clone(x.Shape[:last]), n)
+	return []result{{Virtual, shape, matMulBounds(x.bounds(), w.bounds(), k)}}, nil
+}
+
+func (p *Program) inferLinear(op Linear) ([]result, error) {
+	if len(op.Terms) == 0 || len(op.Terms) > MaxTerms {
+		return nil, fmt.Errorf("%d terms, expected 1 to %d", len(op.Terms), MaxTerms)
+	}
+	if op.Const <= -BoundLimit || op.Const >= BoundLimit {
+		return nil, fmt.Errorf("constant %d reaches 2^29", op.Const)
+	}
+	var shape []int
+	anchor := None
+	for _, t := range op.Terms {
+		if x := p.Tensor(t.T); x.Kind != Param && anchor == None {
+			anchor, shape = t.T, x.Shape
+		}
+	}
+	if anchor == None {
+		return nil, fmt.Errorf("all terms are parameters; at least one must be computed")
+	}
+	sum := interval{op.Const, op.Const}
+	for i, t := range op.Terms {
+		x := p.Tensor(t.T)
+		if t.Coef == 0 || t.Coef <= -BoundLimit || t.Coef >= BoundLimit {
+			return nil, fmt.Errorf("coefficient %d of term %d is zero or reaches 2^29", t.Coef, i)
+		}
+		if x.Kind == Param && !broadcasts(x.Shape, shape) {
+			return nil, fmt.Errorf("parameter %q of shape %v does not broadcast to %v", x.Name, x.Shape, shape)
+		}
+		if x.Kind != Param && !slices.Equal(x.Shape, shape) {
+			return nil, fmt.Errorf("%q has shape %v, but %q has shape %v", x.Name, x.Shape, p.Tensor(anchor).Name, shape)
+		}
+		// A summand is below 2^58, so checking after each one keeps the sum from overflowing.
+		sum = sum.plus(x.bounds().scaled(t.Coef))
+		if sum.magnitude() >= 1<<60 {
+			return nil, fmt.Errorf("values in [%d, %d] could reach 2^29", sum.lo, sum.hi)
+		}
+	}
+	return []result{{Virtual, slices.Clone(shape), sum}}, nil
+}
+
+// broadcasts reports whether a parameter of shape from repeats to exactly shape to.
+func broadcasts(from, to []int) bool {
+	if len(from) > len(to) {
+		return false
+	}
+	tail := to[len(to)-len(from):]
+	for i, d := range from {
+		if d != 1 && d != tail[i] {
+			return false
+		}
+	}
+	return true
+}
+
+func (p *Program) inferLookup(op Lookup) ([]result, error) {
+	x := p.Tensor(op.X)
+	if x.Kind == Param {
+		return nil, fmt.Errorf("%q is a parameter; lookups are of computed tensors", x.Name)
+	}
+	if op.Table < 0 || op.Table >= len(p.Tables) {
+		return nil, fmt.Errorf("table %d does not exist", op.Table)
+	}
+	table := &p.Tables[op.Table]
+	if op.Shift > MaxShift || int(op.Shift)+int(table.Bits) > MaxWindow {
+		return nil, fmt.Errorf("shift %d with a table of %d bits, expected a shift of at most %d and a sum of at most %d", op.Shift, table.Bits, MaxShift, MaxWindow)
+	}
+	if !total(x.bounds(), op.Shift, int(table.Bits)) {
+		return nil, fmt.Errorf("%q in [%d, %d], shifted by %d, can leave the table %q of %d bits", x.Name, x.Lo, x.Hi, op.Shift, table.Name, table.Bits)
+	}
+	if (op.Shift == 0) != (op.Rem == None) {
+		return nil, fmt.Errorf("shift %d with remainder tensor %d: a remainder goes with a shift above 0", op.Shift, op.Rem)
+	}
+	results := []result{{Column, slices.Clone(x.Shape), interval{table.YLo, table.YHi}}}
+	if op.Rem != None {
+		results = append(results, result{Column, slices.Clone(x.Shape), interval{0, 1<<op.Shift - 1}})
+	}
+	return results, nil
+}
+
+func (p *Program) inferReshape(op Reshape) ([]result, error) {
+	x := p.Tensor(op.X)
+	if x.Kind == Param {
+		return nil, fmt.Errorf("%q is a parameter; reshape it when the program is built", x.Name)
+	}
+	shape := p.Tensor(op.Out).Shape
+	if Elements(shape) != Elements(x.Shape) {
+		return nil, fmt.Errorf("%q of shape %v has %d elements, the new shape %v has %d", x.Name, x.Shape, Elements(x.Shape), shape, Elements(shape))
+	}
+	return []result{{Virtual, slices.Clone(shape), reshapeBounds(x.bounds())}}, nil
+}
