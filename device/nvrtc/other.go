@@ -1,0 +1,24 @@
+//go:build !linux || !(amd64 || arm64) || nogpu
+
+package nvrtc
+
+import "github.com/zkwarp/zkwarp/device/kernel"
+
+// Compiler is an open NVRTC; there is none on this platform or in this build.
+type Compiler struct {
+	Path         string
+	Major, Minor int
+}
+
+// Find fails: NVRTC is used on Linux, in builds with GPU support.
+func Find() (*Compiler, error) { return FindFor(0) }
+
+// FindFor fails like Find.
+func FindFor(int) (*Compiler, error) {
+	return nil, &NotFound{Looked: []string{"this build has no GPU support"}}
+}
+
+// Compile fails like Find.
+func (c *Compiler) Compile(*kernel.Source, string, ...string) ([]byte, string, error) {
+	return nil, "", &NotFound{}
+}
