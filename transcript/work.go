@@ -1,0 +1,97 @@
+package transcript
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/parallel"
+)
+
+// MaxWorkBits limits proof of work. Words below P have their low 30 bits zero
+// with a probability of no more than 2^-29.9, and a search over the two-word
+// nonce does not run out.
+const MaxWorkBits = 30
+
+// ErrWork is returned for a nonce that does not do the required work.
+var ErrWork = errors.New("transcript: proof of work")
+
+// Nonce is the proof of work N = n0 + P*n1 as the words n0, n1.
+type Nonce = [2]m31.Element
+
+// CheckWork is the verifier's side of Grind: it absorbs the nonce as a list of
+// two words and squeezes a word, whose low bits must be zero. With bits = 0
+// there is no work: the nonce must be zero and the transcript stays as it is.
+func (t *Transcript) CheckWork(bits int, n Nonce) error {
+	if bits < 0 || bits > MaxWorkBits {
+		return fmt.Errorf("%w: %d bits of work", ErrBits, bits)
+	}
+	if err := m31.CheckCanonical(n[:]); err != nil {
+		return fmt.Errorf("%w: nonce: %w", ErrWork, err)
+	}
+	if bits == 0 {
+		if n != (Nonce{}) {
+			return fmt.Errorf("%w: a nonce where no work is due", ErrWork)
+		}
+		return nil
+	}
+	t.Absorb(n[:])
+	if w := t.Squeeze(); w&(1<<bits-1) != 0 {
+		return fmt.Errorf("%w: %d bits required of %#x", ErrWork, bits, uint32(w))
+	}
+	return nil
+}
+
+// Grind finds the smallest nonce that CheckWork accepts and leaves the
+// transcript as CheckWork would. It takes 2^bits permutations on average (up
+// to twice as many if the nonce straddles two blocks), on all cores.
+func (t *Transcript) Grind(bits int) (Nonce, error) {
+	if bits < 0 || bits > MaxWorkBits {
+		return Nonce{}, fmt.Errorf("%w: %d bits of work", ErrBits, bits)
+	}
+	if bits == 0 {
+		return Nonce{}, nil
+	}
+	base := t.Clone()
+	base.put(2) // the list's length is the same for all nonces
+	const none = 1<<64 - 1
+	batch := uint64(1) << min(max(bits, 9), 16)
+	for lo := uint64(0); ; lo += batch {
+		var best atomic.Uint64
+		best.Store(none)
+		parallel.For(int(batch), 256, func(a, b int) {
+			for i := a; i < b; i++ {
+				n := lo + uint64(i)
+				if n >= best.Load() {
+					return
+				}
+				try := *base
+				try.put(m31.Element(n % m31.P))
+				try.put(m31.Element(n / m31.P))
+				if try.Squeeze()&(1<<bits-1) == 0 {
+					storeMin(&best, n)
+					return
+				}
+			}
+		})
+		if n := best.Load(); n != none {
+			nonce := NonceFrom(n)
+			return nonce, t.CheckWork(bits, nonce)
+		}
+	}
+}
+
+// NonceFrom is the nonce n, which must be below P^2.
+func NonceFrom(n uint64) Nonce {
+	return Nonce{m31.Element(n % m31.P), m31.Element(n / m31.P)}
+}
+
+func storeMin(a *atomic.Uint64, n uint64) {
+	for {
+		old := a.Load()
+		if n >= old || a.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
