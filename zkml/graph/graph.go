@@ -20,6 +20,7 @@ const (
 	MaxElements  = 1 << 28 // padded elements of a tensor
 	MaxTensors   = 1 << 16 // tensors, and also operations
 	MaxTables    = 1 << 10 // lookup tables
+	MaxTableRows = 1 << 23 // rows of all tables together
 	MaxTerms     = 1 << 10 // terms of a Linear
 	MaxName      = 256     // bytes of a name or label
 	MaxTableBits = 18      // log2 of the rows of a lookup table

@@ -45,9 +45,13 @@ func (v *validator) program() error {
 			return fmt.Errorf("tensor %d (%q): %w", i, p.Tensors[i].Name, err)
 		}
 	}
+	rows := 0
 	for i := range p.Tables {
 		if err := p.Tables[i].validate(); err != nil {
 			return fmt.Errorf("table %d (%q): %w", i, p.Tables[i].Name, err)
+		}
+		if rows += len(p.Tables[i].Y); rows > MaxTableRows {
+			return fmt.Errorf("the tables have more than %d rows together", MaxTableRows)
 		}
 	}
 	if !v.valid(p.Input) || p.Tensors[p.Input].Kind != Input {

@@ -1,0 +1,158 @@
+package graph
+
+import (
+	"bytes"
+	"errors"
+	"reflect"
+	"testing"
+)
+
+// sample is a program with every operation, both table forms, labels and a last step.
+func sample(t testing.TB) (*Program, *Weights, []int32) {
+	t.Helper()
+	b := NewBuilder("sample")
+	x := b.Input("pixels", []int{2, 3, 5}, 0, 127, 1.0/127)
+	w := b.Param("w", []int{7, 15}, randomValues(newRand(1), 105, -400, 400), 1.0/256)
+	bias := b.Param("b", []int{7}, randomValues(newRand(2), 7, -70000, 70000), 1)
+	flat := b.Reshape("flat", x, []int{2, 15})
+	acc := b.Linear("acc", []Term{{1, b.MatMul("mm", flat, w, true, 1)}, {-3, bias}}, 11, 1)
+	square := make([]int32, 1<<14)
+	for i := range square {
+		square[i] = int32((i - 1<<13) * (i - 1<<13) >> 11)
+	}
+	s := b.Lookup("square", acc, 8, b.Table("square", 14, square), 1)
+	mixed := b.Linear("mixed", []Term{{1, s}, {-2, s}}, 0, 1)
+	bits := uint8(LookupBits(b.Tensor(mixed).Lo, b.Tensor(mixed).Hi, 0))
+	y := b.Lookup("y", mixed, 0, b.Table("clamp", bits, clampTable(bits, -300, 100)), 0.5)
+	p, weights, err := b.Build(y, Post{Kind: PostArgMax, Axis: 1, Span: 1}, []string{"zéro", "one"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, weights, randomValues(newRand(3), 30, 0, 127)
+}
+
+func TestEncodeRoundTrip(t *testing.T) {
+	p, w, _ := sample(t)
+	code, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := DecodeProgram(code)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(p, q) {
+		t.Fatal("decoded program differs")
+	}
+	if len(code) > 67000 {
+		t.Fatalf("the clamp table is not compact: %d bytes", len(code))
+	}
+	data, err := w.Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := DecodeWeights(q, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(w, v) {
+		t.Fatal("decoded weights differ")
+	}
+}
+
+// TestDecodeRejects checks that truncation, extension and every single changed bit are either rejected or decode to a program with
+// those very bytes (so the digest sees the change).
+func TestDecodeRejects(t *testing.T) {
+	p, w, _ := mlp(t, 9, 1, 3, 2)
+	code, _ := p.Encode()
+	data, _ := w.Encode(p)
+	for n := range code {
+		if _, err := DecodeProgram(code[:n]); !errors.Is(err, ErrFormat) {
+			t.Fatalf("program cut to %d bytes: %v", n, err)
+		}
+	}
+	for n := range data {
+		if _, err := DecodeWeights(p, data[:n]); err == nil {
+			t.Fatalf("weights cut to %d bytes accepted", n)
+		}
+	}
+	if _, err := DecodeProgram(append(bytes.Clone(code), 0)); !errors.Is(err, ErrFormat) {
+		t.Fatalf("extended program: %v", err)
+	}
+	if _, err := DecodeWeights(p, append(bytes.Clone(data), 0)); !errors.Is(err, ErrFormat) {
+		t.Fatalf("extended weights: %v", err)
+	}
+	accepted := 0
+	for i := range code {
+		for bit := range 8 {
+			m := bytes.Clone(code)
+			m[i] ^= 1 << bit
+			if q, err := DecodeProgram(m); err == nil {
+				accepted++
+				if again, err := q.Encode(); err != nil || !bytes.Equal(again, m) {
+					t.Fatalf("byte %d bit %d: decodes but does not encode back (%v)", i, bit, err)
+				}
+			}
+		}
+	}
+	if accepted == 0 || accepted > 4*len(code) {
+		t.Fatalf("%d of %d mutants decode; expected some (names, scales) but not most", accepted, 8*len(code))
+	}
+	for i := range 44 { // magic, version, program digest
+		m := bytes.Clone(data)
+		m[i] ^= 1
+		if _, err := DecodeWeights(p, m); err == nil {
+			t.Fatalf("weights with byte %d changed accepted", i)
+		}
+	}
+}
+
+func TestWeightsOutOfBounds(t *testing.T) {
+	p, w, _ := mlp(t, 9, 1, 3, 2)
+	id := p.Params()[1]
+	w.Data[id][0] = int32(p.Tensor(id).Hi) + 1
+	if _, err := w.Encode(p); err == nil {
+		t.Fatal("a weight above its bound was encoded")
+	}
+	w.Data[id] = w.Data[id][1:]
+	if err := w.ValidateFor(p); err == nil {
+		t.Fatal("a missing weight was accepted")
+	}
+}
+
+func FuzzDecodeProgram(f *testing.F) {
+	for _, widths := range [][]int{{1, 1}, {3, 5, 5, 2}} {
+		p, _, _ := mlp(f, 1, 2, widths...)
+		code, _ := p.Encode()
+		f.Add(code)
+	}
+	p, _, _ := sample(f)
+	code, _ := p.Encode()
+	f.Add(code)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		p, err := DecodeProgram(data)
+		if err != nil {
+			return
+		}
+		again, err := p.Encode()
+		if err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("accepted bytes do not encode back: %v", err)
+		}
+	})
+}
+
+func FuzzDecodeWeights(f *testing.F) {
+	p, w, _ := mlp(f, 4, 1, 3, 5, 2)
+	data, _ := w.Encode(p)
+	f.Add(data)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		w, err := DecodeWeights(p, data)
+		if err != nil {
+			return
+		}
+		again, err := w.Encode(p)
+		if err != nil || !bytes.Equal(again, data) {
+			t.Fatalf("accepted bytes do not encode back: %v", err)
+		}
+	})
+}
