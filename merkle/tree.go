@@ -1,0 +1,151 @@
+package merkle
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/parallel"
+)
+
+// Tree holds the digests of all nodes, on the host. It keeps no rows.
+type Tree struct {
+	shape  Shape
+	levels [][]Digest // leaves first, the root last
+}
+
+// leafGrain and nodeGrain are how many hashes are worth another goroutine.
+const (
+	leafGrain = 64
+	nodeGrain = 64
+)
+
+// Leaves hashes all rows of the matrix, on all cores.
+func Leaves(dst []Digest, words []m31.Element, s Shape, l Layout) error {
+	if err := l.Check(s, len(words)); err != nil {
+		return err
+	}
+	dst = dst[:s.Rows]
+	parallel.For(s.Rows, leafGrain, func(lo, hi int) {
+		var row []m31.Element
+		for r := lo; r < hi; r++ {
+			row = l.Row(row[:0], words, s, r)
+			dst[r] = HashRow(row)
+		}
+	})
+	return nil
+}
+
+// Level hashes groups of children to the nodes above them, on all cores; src
+// has arity times as many digests as dst, and the two do not overlap.
+func Level(dst, src []Digest, arity int) {
+	parallel.For(len(dst), nodeGrain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			dst[i] = HashNode(src[i*arity : (i+1)*arity])
+		}
+	})
+}
+
+// Build hashes a matrix to a tree.
+func Build(words []m31.Element, s Shape, l Layout) (*Tree, error) {
+	if err := l.Check(s, len(words)); err != nil {
+		return nil, err
+	}
+	t := &Tree{shape: s, levels: [][]Digest{make([]Digest, s.Rows)}}
+	if err := Leaves(t.levels[0], words, s, l); err != nil {
+		return nil, err
+	}
+	for _, a := range s.Arities() {
+		below := t.levels[len(t.levels)-1]
+		level := make([]Digest, len(below)/a)
+		Level(level, below, a)
+		t.levels = append(t.levels, level)
+	}
+	return t, nil
+}
+
+// FromLevels is the tree of digests computed elsewhere: the leaves, and then
+// each level of nodes up to the root. It shares their memory.
+func FromLevels(s Shape, levels [][]Digest) (*Tree, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	n := s.Rows
+	arities := s.Arities()
+	if len(levels) != len(arities)+1 {
+		return nil, fmt.Errorf("%w: %d levels, want %d", ErrShape, len(levels), len(arities)+1)
+	}
+	for i, level := range levels {
+		if i > 0 {
+			n /= arities[i-1]
+		}
+		if len(level) != n {
+			return nil, fmt.Errorf("%w: level %d has %d digests, want %d", ErrShape, i, len(level), n)
+		}
+	}
+	return &Tree{shape: s, levels: levels}, nil
+}
+
+// Root of the matrix's tree, without keeping inner levels: memory for two
+// levels at most.
+func Root(words []m31.Element, s Shape, l Layout) (Digest, error) {
+	if err := l.Check(s, len(words)); err != nil {
+		return Digest{}, err
+	}
+	level := make([]Digest, s.Rows)
+	if err := Leaves(level, words, s, l); err != nil {
+		return Digest{}, err
+	}
+	for _, a := range s.Arities() {
+		up := make([]Digest, len(level)/a)
+		Level(up, level, a)
+		level = up
+	}
+	return level[0], nil
+}
+
+// Shape of the tree.
+func (t *Tree) Shape() Shape { return t.shape }
+
+// Root of the tree.
+func (t *Tree) Root() Digest { return t.levels[len(t.levels)-1][0] }
+
+// Siblings are the digests that an opening of these rows consists of besides
+// the rows.
+func (t *Tree) Siblings(indices []int) ([]Digest, error) {
+	n, err := t.shape.Siblings(indices)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Digest, 0, n)
+	known := Distinct(indices)
+	for k, a := range t.shape.Arities() {
+		level := t.levels[k]
+		known = walk(known, a, func(parent, lo, hi int) {
+			for c := parent * a; c < (parent+1)*a; c++ {
+				if lo < hi && known[lo] == c {
+					lo++
+				} else {
+					out = append(out, level[c])
+				}
+			}
+		})
+	}
+	return out, nil
+}
+
+// Open is the opening of the rows at the given indices; words and l are what
+// the tree was built from.
+func (t *Tree) Open(words []m31.Element, l Layout, indices []int) (*Opening, error) {
+	if err := l.Check(t.shape, len(words)); err != nil {
+		return nil, err
+	}
+	siblings, err := t.Siblings(indices)
+	if err != nil {
+		return nil, err
+	}
+	o := &Opening{Siblings: siblings}
+	for _, i := range Distinct(indices) {
+		o.Rows = l.Row(o.Rows, words, t.shape, i)
+	}
+	return o, nil
+}
