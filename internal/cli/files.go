@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+// maxFile bounds what is read into memory from one file.
+const maxFile = 16 << 30
+
+// readFile returns a whole file ("-" is standard input). No more memory is
+// taken than the file has bytes.
+func (a *app) readFile(what, path string) ([]byte, error) {
+	if path == "-" {
+		data, err := io.ReadAll(io.LimitReader(a.In, maxFile))
+		if err != nil {
+			return nil, inputError("reading %s from standard input: %w", what, err)
+		}
+		return data, nil
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, inputError("reading %s %s: %w", what, path, plainFS(err))
+	}
+	if !info.Mode().IsRegular() && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) == 0 {
+		return nil, inputError("reading %s %s: not a file", what, path)
+	}
+	if info.Size() > maxFile {
+		return nil, inputError("reading %s %s: %d bytes, the limit is %d", what, path, info.Size(), int64(maxFile))
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, inputError("reading %s %s: %w", what, path, plainFS(err))
+	}
+	defer f.Close()
+	if info.Mode().IsRegular() {
+		data := make([]byte, info.Size())
+		if _, err := io.ReadFull(f, data); err != nil {
+			return nil, inputError("reading %s %s: %w", what, path, plainFS(err))
+		}
+		return data, nil
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	if err != nil {
+		return nil, inputError("reading %s %s: %w", what, path, plainFS(err))
+	}
+	return data, nil
+}
+
+// output is a file to be written.
+type output struct {
+	path string
+	data []byte
+	perm fs.FileMode // 0 means 0644
+}
+
+// checkOutputs refuses, before any work is done, outputs that could not be
+// written at its end: existing files without --force, missing folders, and
+// standard output when it is taken.
+func (a *app) checkOutputs(force bool, paths ...string) error {
+	for _, p := range paths {
+		if p == "-" {
+			if a.json {
+				return usageError("-o - and --json both want standard output")
+			}
+			continue
+		}
+		info, err := os.Lstat(p)
+		switch {
+		case err == nil && info.IsDir():
+			return usageError("%s is a folder, not a file to write", p)
+		case err == nil && !force:
+			return usageError("%s exists; pass --force to replace it", p)
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			return inputError("writing %s: %w", p, plainFS(err))
+		}
+		dir, err := os.Stat(filepath.Dir(p))
+		if err != nil {
+			return inputError("writing %s: folder %s: %w", p, filepath.Dir(p), plainFS(err))
+		}
+		if !dir.IsDir() {
+			return inputError("writing %s: %s is not a folder", p, filepath.Dir(p))
+		}
+	}
+	return nil
+}
+
+// write writes all outputs or none: each under a temporary name first, and
+// renamed only when all are complete.
+func (a *app) write(force bool, outputs ...output) (err error) {
+	type pending struct{ temp, path string }
+	var ready []pending
+	defer func() {
+		for _, p := range ready {
+			a.temps.remove(p.temp)
+		}
+	}()
+	for _, o := range outputs {
+		if o.path == "-" {
+			continue
+		}
+		temp, err := a.temps.create(o)
+		if err != nil {
+			return withCode(ExitInput, fmt.Errorf("writing %s: %w", o.path, plainFS(err)))
+		}
+		ready = append(ready, pending{temp, o.path})
+	}
+	for _, p := range ready {
+		if err := place(p.temp, p.path, force); err != nil {
+			return err
+		}
+	}
+	for _, o := range outputs {
+		if o.path == "-" {
+			if _, err := a.Out.Write(o.data); err != nil {
+				return inputError("writing to standard output: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// place gives a finished file its name, never over an existing one without
+// force.
+func place(temp, path string, force bool) error {
+	if !force {
+		err := os.Link(temp, path)
+		if err == nil {
+			return nil
+		}
+		if errors.Is(err, fs.ErrExist) {
+			return usageError("%s exists; pass --force to replace it", path)
+		}
+		// No hard links here: fall through to the rename.
+	}
+	if err := os.Rename(temp, path); err != nil {
+		return inputError("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+// temporaries are the unfinished files of this run, so that an interrupted
+// one leaves none.
+type temporaries struct {
+	mu     sync.Mutex
+	names  map[string]bool
+	closed bool
+}
+
+// create writes an output's data under a fresh temporary name beside it.
+func (t *temporaries) create(o output) (name string, err error) {
+	t.mu.Lock()
+	if t.closed {
+		t.mu.Unlock()
+		return "", errors.New("the program is stopping")
+	}
+	f, err := os.CreateTemp(filepath.Dir(o.path), "."+filepath.Base(o.path)+".*.tmp")
+	if err != nil {
+		t.mu.Unlock()
+		return "", err
+	}
+	name = f.Name()
+	if t.names == nil {
+		t.names = map[string]bool{}
+	}
+	t.names[name] = true
+	t.mu.Unlock()
+	defer func() {
+		if err != nil {
+			f.Close()
+			t.remove(name)
+		}
+	}()
+	if _, err = f.Write(o.data); err != nil {
+		return "", err
+	}
+	perm := o.perm
+	if perm == 0 {
+		perm = 0o644
+	}
+	if err = f.Chmod(perm); err != nil {
+		return "", err
+	}
+	return name, f.Close()
+}
+
+func (t *temporaries) remove(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.names[name] {
+		delete(t.names, name)
+		os.Remove(name)
+	}
+}
+
+// removeAll removes what is left and lets nothing new begin.
+func (t *temporaries) removeAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for name := range t.names {
+		os.Remove(name)
+	}
+	t.names = nil
+}

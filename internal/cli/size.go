@@ -1,0 +1,94 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// byteSize is a flag: a number of bytes, with an optional unit.
+type byteSize int64
+
+var units = []struct {
+	suffix string
+	factor float64
+}{
+	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
+}
+
+func (b *byteSize) Set(text string) error {
+	number, factor := text, 1.0
+	for _, u := range units {
+		if n, ok := strings.CutSuffix(text, u.suffix); ok {
+			number, factor = n, u.factor
+			break
+		}
+	}
+	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
+	if err != nil || !(v >= 0) || v*factor >= math.MaxInt64 {
+		return fmt.Errorf("want a size such as 512MiB or 8GiB")
+	}
+	*b = byteSize(v * factor)
+	return nil
+}
+
+func (b *byteSize) String() string {
+	if *b == 0 {
+		return ""
+	}
+	return sizeText(int64(*b))
+}
+
+// Type is shown in the help.
+func (b *byteSize) Type() string { return "size" }
+
+// sizeText is a number of bytes with three figures.
+func sizeText(n int64) string {
+	switch {
+	case n < 1<<10:
+		return fmt.Sprintf("%d B", n)
+	case n < 1<<20:
+		return figures(float64(n)/(1<<10)) + " KiB"
+	case n < 1<<30:
+		return figures(float64(n)/(1<<20)) + " MiB"
+	}
+	return figures(float64(n)/(1<<30)) + " GiB"
+}
+
+// durationText is a time in ms or s with three figures.
+func durationText(d time.Duration) string {
+	if d < time.Second {
+		return figures(float64(d)/1e6) + " ms"
+	}
+	return figures(float64(d)/1e9) + " s"
+}
+
+// milliseconds of d, as JSON gives them.
+func milliseconds(d time.Duration) float64 { return math.Round(float64(d)/1e3) / 1e3 }
+
+// figures is v with three significant figures and no exponent.
+func figures(v float64) string {
+	switch {
+	case v == 0:
+		return "0"
+	case math.Abs(v) >= 99.95:
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	case math.Abs(v) >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case math.Abs(v) >= 0.9995:
+		return strconv.FormatFloat(v, 'f', 2, 64)
+	}
+	return strconv.FormatFloat(v, 'f', 3, 64)
+}
+
+// grouped is n with its digits in threes.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + " " + s[i:]
+	}
+	return s
+}

@@ -1,0 +1,83 @@
+package tensorio
+
+import (
+	"bytes"
+	"fmt"
+	"image"
+	"image/png"
+)
+
+const pngMagic = "\x89PNG\r\n\x1a\n"
+
+// readPNG decodes a picture for a model whose shape ends in [channels,]
+// height, width, with 1 or 3 channels; everything before must have length 1.
+// 255 becomes 1. A sheet of several images is cut up, row by row.
+func readPNG(file []byte, shape []int) ([][]float64, error) {
+	channels, height, width, err := imageAxes(shape)
+	if err != nil {
+		return nil, err
+	}
+	config, err := png.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return nil, fmt.Errorf("png: %w", err)
+	}
+	if config.Width%width != 0 || config.Height%height != 0 {
+		return nil, fmt.Errorf("png: %d x %d pixels, the model takes %d x %d", config.Width, config.Height, width, height)
+	}
+	// Deflate packs at most about 1032 to 1: a picture of more pixels than
+	// that cannot be in the file, and is not given memory.
+	if int64(config.Width)*int64(config.Height) > int64(len(file))*1032*8 {
+		return nil, fmt.Errorf("png: %d x %d pixels in a file of %d bytes", config.Width, config.Height, len(file))
+	}
+	picture, err := png.Decode(bytes.NewReader(file))
+	if err != nil {
+		return nil, fmt.Errorf("png: %w", err)
+	}
+	columns, rows := config.Width/width, config.Height/height
+	out := make([][]float64, 0, columns*rows)
+	for y := range rows {
+		for x := range columns {
+			out = append(out, planes(picture, x*width, y*height, width, height, channels))
+		}
+	}
+	return out, nil
+}
+
+// imageAxes splits a shape into channels, height and width.
+func imageAxes(shape []int) (channels, height, width int, err error) {
+	n := len(shape)
+	if n < 2 {
+		return 0, 0, 0, fmt.Errorf("png: the model takes %s, not an image", ShapeText(shape))
+	}
+	channels, height, width = 1, shape[n-2], shape[n-1]
+	rest := shape[:n-2]
+	if len(rest) > 0 {
+		channels = rest[len(rest)-1]
+		rest = rest[:len(rest)-1]
+	}
+	if Elements(rest) != 1 || (channels != 1 && channels != 3) || height < 2 || width < 2 {
+		return 0, 0, 0, fmt.Errorf("png: the model takes %s, not one image", ShapeText(shape))
+	}
+	return channels, height, width, nil
+}
+
+// planes copies one image out of a picture, channel by channel.
+func planes(picture image.Image, left, top, width, height, channels int) []float64 {
+	origin := picture.Bounds().Min
+	out := make([]float64, channels*width*height)
+	for y := range height {
+		for x := range width {
+			r, g, b, _ := picture.At(origin.X+left+x, origin.Y+top+y).RGBA()
+			at := y*width + x
+			if channels == 3 {
+				for c, v := range [3]uint32{r, g, b} {
+					out[c*width*height+at] = float64(v) / 0xffff
+				}
+				continue
+			}
+			// ITU-R BT.601 luma, exact for gray.
+			out[at] = (299*float64(r) + 587*float64(g) + 114*float64(b)) / (1000 * 0xffff)
+		}
+	}
+	return out
+}

@@ -1,0 +1,214 @@
+package tensorio
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// npyFile writes a file as NumPy would.
+func npyFile(descr, fortran, shape string, body []byte) []byte {
+	head := fmt.Sprintf("{'descr': '%s', 'fortran_order': %s, 'shape': (%s), }", descr, fortran, shape)
+	for (len(head)+11)%64 != 0 {
+		head += " "
+	}
+	head += "\n"
+	out := append([]byte(npyMagic), 1, 0)
+	out = binary.LittleEndian.AppendUint16(out, uint16(len(head)))
+	return append(append(out, head...), body...)
+}
+
+func floats32(values ...float32) []byte {
+	var out []byte
+	for _, v := range values {
+		out = binary.LittleEndian.AppendUint32(out, math.Float32bits(v))
+	}
+	return out
+}
+
+func pngFile(t testing.TB, m image.Image) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	if err := png.Encode(&b, m); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+func grayRamp(w, h int) *image.Gray {
+	m := image.NewGray(image.Rect(0, 0, w, h))
+	for i := range m.Pix {
+		m.Pix[i] = uint8(i * 7)
+	}
+	return m
+}
+
+func TestReadAccepts(t *testing.T) {
+	tests := []struct {
+		name  string
+		file  []byte
+		shape []int
+		want  [][]float64
+	}{
+		{"json nested", []byte(`{"input_data": [[[1, 2.5], [-3e0, 4]]]}`), []int{2, 2}, [][]float64{{1, 2.5, -3, 4}}},
+		{"json flat", []byte(`{"input_data": [[1,2,3,4]]}`), []int{1, 2, 2}, [][]float64{{1, 2, 3, 4}}},
+		{"json unit axes", []byte(`{"input_data": [[[[1,2],[3,4]]]]}`), []int{1, 2, 2}, [][]float64{{1, 2, 3, 4}}},
+		{"npy float32", npyFile("<f4", "False", "2, 2", floats32(1, -2, 0.5, 4)), []int{1, 2, 2}, [][]float64{{1, -2, 0.5, 4}}},
+		{"npy bytes flat", npyFile("|u1", "False", "3,", []byte{0, 127, 255}), []int{1, 3}, [][]float64{{0, 127, 255}}},
+		{"npy signed bytes", npyFile("|i1", "False", "3,", []byte{0, 127, 255}), []int{3}, [][]float64{{0, 127, -1}}},
+		{"npy int64", npyFile("<i8", "False", "1,", binary.LittleEndian.AppendUint64(nil, math.MaxUint64-4)), []int{1}, [][]float64{{-5}}},
+		{"npy several", npyFile("<i2", "False", "2, 3", []byte{1, 0, 2, 0, 3, 0, 255, 255, 5, 0, 6, 0}), []int{1, 3}, [][]float64{{1, 2, 3}, {-1, 5, 6}}},
+		{"npy scalar", npyFile("<f8", "False", "", binary.LittleEndian.AppendUint64(nil, math.Float64bits(0.25))), []int{1}, [][]float64{{0.25}}},
+	}
+	for _, test := range tests {
+		got, err := Read(test.file, test.shape)
+		if err != nil {
+			t.Errorf("%s: %v", test.name, err)
+			continue
+		}
+		if !slices.EqualFunc(got, test.want, slices.Equal[[]float64]) {
+			t.Errorf("%s: got %v, want %v", test.name, got, test.want)
+		}
+	}
+}
+
+func TestReadRejects(t *testing.T) {
+	good := npyFile("<f4", "False", "2, 2", floats32(1, 2, 3, 4))
+	future := slices.Clone(good)
+	future[6] = 9
+	huge := npyFile("<f4", "False", "1000000, 1000000", floats32(1))
+	tests := []struct {
+		name  string
+		file  []byte
+		shape []int
+		want  string
+	}{
+		{"empty", nil, []int{1}, "ends early"},
+		{"json truncated", []byte(`{"input_data": [[1, 2`), []int{2}, "ends early"},
+		{"json not object", []byte(`[1,2]`), []int{2}, "the file is an array"},
+		{"json no data", []byte(`{}`), []int{2}, "input_data is missing"},
+		{"json other field", []byte(`{"input_data": [[1,2]], "shape": [2]}`), []int{2}, `unknown field "shape"`},
+		{"json twice", []byte(`{"input_data": [[1]], "input_data": [[1]]}`), []int{1}, "twice"},
+		{"json trailing", []byte(`{"input_data": [[1]]} x`), []int{1}, "after the end"},
+		{"json NaN", []byte(`{"input_data": [[1, NaN]]}`), []int{2}, "not JSON"},
+		{"json string", []byte(`{"input_data": [[1, "NaN"]]}`), []int{2}, `input_data[0][1] is the string "NaN"`},
+		{"json null", []byte(`{"input_data": [[null]]}`), []int{1}, "input_data[0][0] is null"},
+		{"json overflow", []byte(`{"input_data": [[1, 1e999]]}`), []int{2}, "input_data[0][1] is 1e999"},
+		{"json ragged", []byte(`{"input_data": [[[1,2],[3]]]}`), []int{2, 2}, "input_data[0][1] has 1 entries"},
+		{"json mixed depth", []byte(`{"input_data": [[[1,2],3]]}`), []int{3}, "input_data[0][1] is a number"},
+		{"json deeper later", []byte(`{"input_data": [[1,[2]]]}`), []int{2}, "input_data[0][1] is an array"},
+		{"json two inputs", []byte(`{"input_data": [[1],[2]]}`), []int{1}, "more than one"},
+		{"json bare numbers", []byte(`{"input_data": [1,2]}`), []int{2}, "input_data[0] is 1, want an array"},
+		{"json shape", []byte(`{"input_data": [[[1,2,3],[4,5,6]]]}`), []int{3, 2}, "shape 2x3, the model takes 3x2"},
+		{"json deep", []byte(`{"input_data": [` + strings.Repeat("[", 40)), []int{1}, "deep"},
+		{"npy truncated", good[:len(good)-1], []int{2, 2}, "the file has 15"},
+		{"npy long", append(slices.Clone(good), 0), []int{2, 2}, "the file has 17"},
+		{"npy version", future, []int{2, 2}, "format version 9.0"},
+		{"npy huge", huge, []int{1}, "needs more than the file's 4 bytes"},
+		{"npy fortran", npyFile("<f4", "True", "2, 2", floats32(1, 2, 3, 4)), []int{2, 2}, "fortran_order"},
+		{"npy big-endian", npyFile(">f4", "False", "1,", floats32(1)), []int{1}, `descr ">f4"`},
+		{"npy object", npyFile("|O", "False", "1,", floats32(1)), []int{1}, `descr "|O"`},
+		{"npy NaN", npyFile("<f4", "False", "2,", floats32(1, float32(math.NaN()))), []int{2}, "element 1 is NaN"},
+		{"npy infinite", npyFile("<f4", "False", "1,", floats32(float32(math.Inf(1)))), []int{1}, "element 0 is +Inf"},
+		{"npy none", npyFile("<f4", "False", "0,", nil), []int{1}, "no elements"},
+		{"npy axes", npyFile("<f4", "False", strings.Repeat("1, ", 40), floats32(1)), []int{1}, "axes"},
+		{"npy shape", good, []int{3, 2}, "shape 2x2, the model takes 3x2"},
+		{"npy header", append([]byte(npyMagic), 1, 0, 2, 0, 'x', '\n'), []int{1}, "header is not"},
+		{"npy header length", append([]byte(npyMagic), 1, 0, 255, 255), []int{1}, "header ends at"},
+		{"png no image model", pngFile(t, grayRamp(4, 4)), []int{16}, "not an image"},
+		{"png size", pngFile(t, grayRamp(5, 4)), []int{1, 1, 4, 4}, "5 x 4 pixels"},
+		{"png truncated", pngFile(t, grayRamp(4, 4))[:40], []int{1, 1, 4, 4}, "png"},
+	}
+	for _, test := range tests {
+		_, err := Read(test.file, test.shape)
+		if err == nil {
+			t.Errorf("%s: accepted", test.name)
+		} else if !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %q does not say %q", test.name, err, test.want)
+		}
+	}
+}
+
+func TestPNG(t *testing.T) {
+	sheet := grayRamp(6, 4)
+	got, err := Read(pngFile(t, sheet), []int{1, 1, 2, 3})
+	if err != nil || len(got) != 4 {
+		t.Fatalf("%d images, %v", len(got), err)
+	}
+	for i, m := range got {
+		for j, v := range m {
+			want := float64(sheet.GrayAt(i%2*3+j%3, i/2*2+j/3).Y) / 255
+			if v != want {
+				t.Fatalf("image %d pixel %d: %v, want %v", i, j, v, want)
+			}
+		}
+	}
+	colour := image.NewNRGBA(image.Rect(0, 0, 2, 2))
+	colour.Set(1, 0, color.NRGBA{255, 0, 51, 255})
+	got, err = Read(pngFile(t, colour), []int{3, 2, 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []float64{0, 1, 0, 0, 0, 0, 0, 0, 0, 0.2, 0, 0}; !slices.Equal(got[0], want) {
+		t.Errorf("planes %v, want %v", got[0], want)
+	}
+}
+
+// A header may promise far more pixels than its file can hold.
+func TestPNGBomb(t *testing.T) {
+	file := pngFile(t, grayRamp(4, 4))
+	binary.BigEndian.PutUint32(file[16:], 1<<20)
+	binary.BigEndian.PutUint32(file[20:], 1<<20)
+	sum := crc(file[12:29])
+	binary.BigEndian.PutUint32(file[29:], sum)
+	if _, err := Read(file, []int{1, 4, 4}); err == nil || !strings.Contains(err.Error(), "in a file of") {
+		t.Fatalf("got %v", err)
+	}
+}
+
+func crc(b []byte) uint32 {
+	c := ^uint32(0)
+	for _, x := range b {
+		c ^= uint32(x)
+		for range 8 {
+			c = c>>1 ^ 0xedb88320&-(c&1)
+		}
+	}
+	return ^c
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add([]byte(`{"input_data": [[[1, 2], [3, 4]]]}`))
+	f.Add(npyFile("<f4", "False", "2, 2", floats32(1, 2, 3, 4)))
+	f.Add(npyFile("|u1", "False", "8, 2, 2", make([]byte, 32)))
+	f.Add(pngFile(f, grayRamp(4, 2)))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		got, err := Read(file, []int{1, 2, 2})
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\x00") {
+				t.Fatalf("error of several lines: %q", err)
+			}
+			return
+		}
+		if len(got) == 0 {
+			t.Fatal("accepted a file without inputs")
+		}
+		for _, x := range got {
+			if len(x) != 4 {
+				t.Fatalf("input of %d values", len(x))
+			}
+			for _, v := range x {
+				if math.IsNaN(v) || math.IsInf(v, 0) {
+					t.Fatalf("value %v", v)
+				}
+			}
+		}
+	})
+}
