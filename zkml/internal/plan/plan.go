@@ -1,0 +1,237 @@
+// Package plan turns a program into the list of what a proof about it says:
+// which polynomials are committed and where they lie in their stacks, which
+// leaves the fractional-sum tree has, which evaluations the prover sends and
+// in which order, and which sum-checks reduce them to the commitments.
+//
+// A plan is a function of the verifying key alone. Prover and verifier walk
+// the same plan, so neither the number nor the order nor the meaning of
+// anything in a proof is ever read from the proof.
+package plan
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// Home says how a polynomial is bound.
+type Home uint8
+
+// Homes. The first three are commitments, in the order of their openings.
+const (
+	Parameters     Home = iota // committed once, in the key
+	Witness                    // committed before the lookup challenges
+	Multiplicities             // committed after the witness, before the challenges
+	Public                     // known to the verifier: the program's input
+	Virtual                    // determined by others; never committed
+)
+
+// Stacks is the number of homes that are commitments.
+const Stacks = 3
+
+func (h Home) String() string {
+	return [...]string{"parameters", "witness", "multiplicities", "public", "virtual"}[h]
+}
+
+// Poly is one multilinear polynomial: a tensor whose axes are padded to powers
+// of two, or a column of multiplicities.
+type Poly struct {
+	Name   string
+	Home   Home
+	Shape  []int // real extents
+	Axes   []int // variables of each axis, first axis first
+	Vars   int   // sum of Axes
+	Offset int   // of its block in the stack of its home, if that is a commitment
+}
+
+// Point is the place where a polynomial is evaluated: one challenge
+// coordinate, by number, for each variable.
+type Point []int32
+
+// Eval is one evaluation. A plan holds each pair of polynomial and point once;
+// everything that needs the value refers to the same Eval.
+type Eval struct {
+	Poly  int
+	Point Point
+}
+
+// Term is Coef times a polynomial or an evaluation, as the context says.
+type Term struct {
+	Coef m31.Element
+	Of   int
+}
+
+// Affine is Const plus a sum of terms over polynomials of equal shape.
+type Affine struct {
+	Const m31.Element
+	Terms []Term
+}
+
+// Table is the public table that some leaves are looked up in. Row j is
+// (First+j, Y[j]); Y is absent in range tables, whose rows have one entry.
+type Table struct {
+	Name  string
+	Tag   uint32 // distinct within a plan, never 0
+	Bits  int    // 2^Bits rows
+	First int64
+	Y     []int32
+	Mult  int // the polynomial of its multiplicities
+}
+
+// Leaves is an aligned block of 2^Vars leaves of the fractional-sum tree:
+// either lookups of tuples (C0, C1) in a table, each with numerator 1, or the
+// rows of the table itself with numerator minus its multiplicity.
+type Leaves struct {
+	Table  int
+	Rows   bool // the table's own rows
+	C0     Affine
+	C1     int // polynomial, -1 if the table has one entry a row
+	Vars   int
+	Offset int
+	// What the block is at the leaf point: C0 and C1 as evaluations, or the
+	// evaluation of the multiplicities.
+	AtC0   Affine
+	AtC1   int
+	AtMult int
+}
+
+// Relation says that evaluation Out is Const plus the sum of Terms over
+// evaluations.
+type Relation struct {
+	Name  string
+	Out   int
+	Const m31.Element
+	Terms []Term
+}
+
+// InstanceKind is the shape of one sum-check.
+type InstanceKind uint8
+
+// Kinds of sum-check. All are products of two multilinear factors.
+const (
+	// Contract: out~(i, j) = sum_k x~(i, k) w~(k, j).
+	Contract InstanceKind = iota
+	// Rearrange: out~(r) = sum_z map~(r, z) x~(z), map a public 0/1 matrix.
+	Rearrange
+	// Output: y~(r) = sum_z eq(r, z) valid(z) out~(z), y the public output.
+	Output
+	// ZeroPadding: 0 = sum_z eq(r, z) (1 - valid(z)) w~(z).
+	ZeroPadding
+)
+
+// Instance is one sum-check of a batch.
+type Instance struct {
+	Kind  InstanceKind
+	Name  string
+	Vars  int
+	Out   int   // claimed evaluation (Contract, Rearrange), else -1
+	At    Point // r of Output and ZeroPadding
+	X     int   // evaluation of the witness factor that results
+	W     int   // evaluation of the parameter factor (Contract), else -1
+	Trans bool  // Contract: w is stored as (j, k)
+	// Rearrange: the shapes between which elements keep their row-major order.
+	From, To []int
+}
+
+// Layer is one step of the reduction: evaluations that the prover sends,
+// linear relations that they satisfy, then one batch of sum-checks under
+// shared challenges.
+type Layer struct {
+	Sent      []int
+	Relations []Relation
+	First     int // coordinate of the batch's first challenge
+	Rounds    int
+	Instances []Instance
+}
+
+// Stack is one commitment: blocks of power-of-two size, large first, ties in
+// the order of Polys, each at an offset that is a multiple of its size; zero
+// beyond.
+type Stack struct {
+	Home  Home
+	Vars  int
+	Polys []int // block order
+	Evals []int // the claims that the opening must settle, in plan order
+}
+
+// Empty says that nothing is committed.
+func (s *Stack) Empty() bool { return len(s.Polys) == 0 }
+
+// Plan of a proof.
+type Plan struct {
+	Polys  []Poly
+	Stacks [Stacks]Stack
+	Tables []Table
+	Leaves []Leaves // in block order
+	// TreeVars is the depth of the fractional-sum tree; its leaf point is the
+	// coordinates 0..TreeVars-1. There is no tree if Leaves is empty.
+	TreeVars int
+	LeafSent []int // evaluations sent after the tree
+	// Bind is the first of BindVars coordinates drawn after LeafSent: the
+	// point of the output binding and of zero-checks.
+	Bind, BindVars int
+	// Given is the evaluation of the output at the binding point, if the
+	// output needs no guard: the verifier computes its value. Else -1.
+	Given  int
+	Layers []Layer
+	Evals  []Eval
+	Coords int
+	// Inputs are the evaluations of the public input, which the verifier
+	// recomputes.
+	Inputs []int
+	// OutputPoly and InputPoly are the public tensors, -1 if there is none.
+	OutputPoly, InputPoly int
+	// Limbs are the witness polynomials of ForWeights: the limbs of each
+	// parameter, least significant first; none where a table covers the bounds.
+	Limbs [][]int
+}
+
+// MaxEvals bounds the number of evaluations in a plan.
+const MaxEvals = 1 << 16
+
+// MaxVars bounds the variables of any stack and of the tree, so that every
+// count stays far below the characteristic.
+const MaxVars = 28
+
+// AxisVars is the number of variables of each axis, and their sum.
+func AxisVars(shape []int) (axes []int, sum int) {
+	axes = make([]int, len(shape))
+	for i, n := range shape {
+		axes[i] = graph.Log2(n)
+		sum += axes[i]
+	}
+	return axes, sum
+}
+
+// Padded says whether p has padding entries.
+func (p *Poly) Padded() bool {
+	for i, n := range p.Shape {
+		if 1<<p.Axes[i] != n {
+			return true
+		}
+	}
+	return false
+}
+
+// check refuses plans whose sizes leave the range that the soundness argument
+// covers.
+func (p *Plan) check() error {
+	for i := range p.Stacks {
+		if v := p.Stacks[i].Vars; v > MaxVars {
+			return fmt.Errorf("plan: %s: 2^%d entries, at most 2^%d", p.Stacks[i].Home, v, MaxVars)
+		}
+	}
+	if p.TreeVars > MaxVars {
+		return fmt.Errorf("plan: lookups: 2^%d leaves, at most 2^%d", p.TreeVars, MaxVars)
+	}
+	for i := range p.Polys {
+		if p.Polys[i].Vars > MaxVars {
+			return fmt.Errorf("plan: tensor %q: 2^%d entries, at most 2^%d", p.Polys[i].Name, p.Polys[i].Vars, MaxVars)
+		}
+	}
+	if len(p.Evals) > MaxEvals {
+		return fmt.Errorf("plan: more than %d evaluations", MaxEvals)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+// Package zkmltest makes small random programs for the tests of package zkml
+// and its prover.
+package zkmltest
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// Case is a program with weights and an input.
+type Case struct {
+	Name    string
+	Program *graph.Program
+	Weights *graph.Weights
+	X       []int32
+}
+
+// Output is what the program makes of the input.
+func (c *Case) Output() []int32 {
+	y, err := graph.Output(c.Program, c.Weights, c.X)
+	if err != nil {
+		panic(err)
+	}
+	return y
+}
+
+type maker struct {
+	*graph.Builder
+	rng *rand.Rand
+}
+
+func (m *maker) values(n, bound int) []int32 {
+	v := make([]int32, n)
+	for i := range v {
+		v[i] = int32(m.rng.IntN(2*bound+1) - bound)
+	}
+	return v
+}
+
+// activation requantises x by shift bits and applies a random table whose
+// values are within [-127, 127] (relu: those of max(0, q) saturated).
+func (m *maker) activation(name string, x graph.TensorID, shift uint8, relu bool) graph.TensorID {
+	t := m.Tensor(x)
+	bits := graph.LookupBits(t.Lo, t.Hi, shift)
+	y := make([]int32, 1<<bits)
+	for i := range y {
+		q := i - len(y)/2
+		if relu {
+			y[i] = int32(min(max(q, 0), 127))
+		} else {
+			y[i] = int32((q*7 + m.rng.IntN(5)) % 120)
+		}
+	}
+	return m.Lookup(name, x, shift, m.Table(name, uint8(bits), y), 1)
+}
+
+func build(name string, seed uint64, input []int, body func(m *maker, x graph.TensorID) graph.TensorID) *Case {
+	m := &maker{Builder: graph.NewBuilder(name), rng: rand.New(rand.NewPCG(seed, 7))}
+	x := m.Input("x", input, -128, 127, 1)
+	out := body(m, x)
+	p, w, err := m.Build(out, graph.Post{Kind: graph.PostNone, Axis: -1}, nil)
+	if err != nil {
+		panic(fmt.Sprintf("zkmltest: %s: %v", name, err))
+	}
+	return &Case{Name: name, Program: p, Weights: w, X: m.values(graph.Elements(input), 127)}
+}
+
+func (m *maker) dense(name string, x graph.TensorID, in, out int, trans bool) graph.TensorID {
+	shape := []int{in, out}
+	if trans {
+		shape = []int{out, in}
+	}
+	w := m.Param(name+".w", shape, m.values(in*out, 15), 1)
+	h := m.MatMul(name+".matmul", x, w, trans, 1)
+	b := m.Param(name+".b", []int{out}, m.values(out, 40000), 1)
+	return m.Linear(name+".bias", []graph.Term{{Coef: 1, T: h}, {Coef: 1, T: b}}, 3, 1)
+}
+
+// MLP is a multi-layer perceptron on batch rows of widths[0] values.
+func MLP(seed uint64, batch int, widths ...int) *Case {
+	name := fmt.Sprintf("mlp %d x %v", batch, widths)
+	return build(name, seed, []int{batch, widths[0]}, func(m *maker, x graph.TensorID) graph.TensorID {
+		for i, n := range widths[1:] {
+			h := m.dense(fmt.Sprintf("layer%d", i), x, widths[i], n, i%2 == 1)
+			last := i == len(widths)-2
+			x = m.activation(fmt.Sprintf("act%d", i), h, uint8(7+i%3), !last)
+		}
+		return x
+	})
+}
+
+// Residual adds a scaled skip connection around a layer, looks the same
+// accumulator up twice, and requantises the sum without a shift.
+func Residual(seed uint64, batch, n int) *Case {
+	return build(fmt.Sprintf("residual %d x %d", batch, n), seed, []int{batch, n}, func(m *maker, x graph.TensorID) graph.TensorID {
+		h := m.dense("inner", x, n, n, false)
+		a := m.activation("a", h, 9, true)
+		b := m.activation("b", h, 9, false)
+		sum := m.Linear("sum", []graph.Term{{Coef: 3, T: a}, {Coef: -2, T: x}, {Coef: 5, T: b}, {Coef: 1, T: a}}, -17, 1)
+		scaled := m.Linear("scaled", []graph.Term{{Coef: 2, T: sum}, {Coef: 1, T: x}}, 0, 1)
+		return m.activation("out", scaled, 0, false)
+	})
+}
+
+// Rearranged reshapes where the padded layouts differ, and where they agree.
+func Rearranged(seed uint64) *Case {
+	return build("reshape", seed, []int{3, 10}, func(m *maker, x graph.TensorID) graph.TensorID {
+		h := m.activation("h", m.dense("first", x, 10, 6, false), 6, true) // 3 x 6
+		r := m.Reshape("moved", h, []int{2, 9})
+		g := m.activation("g", m.dense("second", r, 9, 5, true), 8, false) // 2 x 5
+		f := m.Reshape("flat", g, []int{1, 2, 5})
+		return m.activation("out", m.Linear("twice", []graph.Term{{Coef: 2, T: f}}, 1, 1), 1, false)
+	})
+}
+
+// Chain multiplies matrices without anything committed in between, adds a
+// parameter that broadcasts over rows, and outputs a virtual tensor with
+// padding.
+func Chain(seed uint64) *Case {
+	return build("chain", seed, []int{2, 3, 5}, func(m *maker, x graph.TensorID) graph.TensorID {
+		a := m.activation("a", x, 2, false)
+		h := m.MatMul("one", a, m.Param("w1", []int{5, 7}, m.values(35, 3), 1), false, 1)
+		g := m.MatMul("two", h, m.Param("w2", []int{3, 7}, m.values(21, 3), 1), true, 1)
+		c := m.Param("c", []int{3, 1}, m.values(3, 100000), 1)
+		s := m.Linear("sum", []graph.Term{{Coef: 1, T: g}, {Coef: 2, T: c}}, 0, 1)
+		t := m.MatMul("three", s, m.Param("w3", []int{3, 3}, m.values(9, 3), 1), false, 1)
+		return m.Linear("out", []graph.Term{{Coef: 1, T: t}, {Coef: -1, T: s}}, 5, 1)
+	})
+}
+
+// Plain has no lookups: nothing is committed but the parameters.
+func Plain(seed uint64) *Case {
+	return build("plain", seed, []int{4}, func(m *maker, x graph.TensorID) graph.TensorID {
+		return m.MatMul("y", x, m.Param("w", []int{4, 4}, m.values(16, 100), 1), false, 1)
+	})
+}
+
+// Cases are the programs that tests run over, smallest first.
+func Cases() []*Case {
+	return []*Case{
+		MLP(1, 1, 1, 1), MLP(2, 1, 3, 5), MLP(3, 3, 5, 3, 1), Plain(4), Residual(5, 3, 7), Rearranged(6), Chain(7),
+		MLP(8, 1, 33, 7, 5), MLP(9, 3, 33, 100, 3),
+	}
+}
