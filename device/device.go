@@ -161,7 +161,11 @@ func open(name string) (*Device, error) {
 	devices.Lock()
 	defer devices.Unlock()
 	if d, ok := devices.open[name]; ok {
-		return d, nil
+		// An emulator that a kernel took down is replaced; a card is not.
+		if mortal, ok := d.drv.(interface{ Dead() bool }); !ok || !mortal.Dead() {
+			return d, nil
+		}
+		_ = d.drv.Close()
 	}
 	d := &Device{name: name, modules: map[*kernel.Source]*module{}}
 	var err error

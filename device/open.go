@@ -5,7 +5,3 @@ import "github.com/zkwarp/zkwarp/device/internal/driver"
 func openCUDA(int) (driver.Driver, error) {
 	return nil, &Error{Device: "cuda", Op: "open", Text: "built without CUDA", Class: ErrUnavailable}
 }
-
-func openSIMT() (driver.Driver, error) {
-	return nil, &Error{Device: "simt", Op: "open", Text: "built without the SIMT emulator", Class: ErrUnavailable}
-}

@@ -21,12 +21,12 @@ typedef long long i64;
 #define FULL_WARP 0xffffffffu
 
 #if defined(ZKWARP_SIMT)
-#define ZKWARP_CARRY simt::carry
+#define ZKWARP_CARRY simt::ctx.carry
 // SHARED_DYNAMIC(T, name) declares T *name, the block's dynamic shared memory.
 #define SHARED_DYNAMIC(T, name) T *const name = reinterpret_cast<T *>(simt::dynamic_shared())
 // The place a warp-wide function is called from: lanes that meet at different
 // places are an error.
-#define ZKWARP_PLACE , int place = __builtin_LINE()
+#define ZKWARP_PLACE , simt::Place place = simt::Place::here()
 #else
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
 #error "kernels need sm_80 or newer"
@@ -342,7 +342,7 @@ inline void shuffle_step(Warp &w) {
       f->result = w.here(f->source) ? w.frame<Shuffle>(f->source)->value : 0xA5A5A5A5A5A5A5A5ull;
     }
 }
-inline u64 shuffle(u64 v, u32 source, u32 mask, int place) {
+inline u64 shuffle(u64 v, u32 source, u32 mask, Place place) {
   Shuffle f = {v, 0, source};
   collective(shuffle_step, &f, mask, place, "shfl");
   return f.result;
@@ -373,7 +373,7 @@ inline void match_step(Warp &w) {
       w.frame<Vote>(i)->result = r;
     }
 }
-inline u32 vote(void (*step)(Warp &), u32 v, u32 mask, int place, const char *what) {
+inline u32 vote(void (*step)(Warp &), u32 v, u32 mask, Place place, const char *what) {
   Vote f = {v, 0};
   collective(step, &f, mask, place, what);
   return f.result;
