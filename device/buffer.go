@@ -104,27 +104,6 @@ func Alloc[T any](q *Queue, n int) (Buffer[T], error) {
 	return b, nil
 }
 
-// reserve counts bytes against the budget.
-func (d *Device) reserve(bytes int64) error {
-	used := d.inUse.Add(bytes)
-	limit := d.budget.Load()
-	if limit == 0 && d.drv != nil {
-		free, _, err := d.drv.Memory()
-		if err != nil {
-			d.inUse.Add(-bytes)
-			return d.wrap(err)
-		}
-		limit = (free + used - bytes) / 5 * 4
-		d.budget.CompareAndSwap(0, limit)
-	}
-	if limit > 0 && used > limit {
-		d.inUse.Add(-bytes)
-		return &Error{Device: d.name, Op: "alloc", Bytes: bytes, Class: ErrNoMemory,
-			Text: "over the memory budget (raise --memory-budget or ZKWARP_MEMORY_BUDGET)"}
-	}
-	return nil
-}
-
 // Upload allocates a buffer and fills it with src.
 func Upload[T any](q *Queue, src []T) (Buffer[T], error) {
 	b, err := Alloc[T](q, len(src))

@@ -17,8 +17,6 @@ package device
 
 import (
 	"context"
-	"fmt"
-	"os"
 	"sync"
 	"sync/atomic"
 
@@ -85,13 +83,6 @@ func (d *Device) count(name string) {
 	v.(*atomic.Int64).Add(1)
 }
 
-// InUse is the number of bytes of device memory that live buffers hold.
-func (d *Device) InUse() int64 { return d.inUse.Load() }
-
-// SetBudget limits what buffers of d may hold together, in bytes; 0 restores
-// the default (80 % of what was free at the time of the first allocation).
-func (d *Device) SetBudget(bytes int64) { d.budget.Store(bytes) }
-
 // Poison makes fresh device memory come filled with 0xA5 bytes instead of
 // undefined, so that tests see reads of what nobody wrote.
 func (d *Device) Poison(on bool) { d.poison.Store(on) }
@@ -134,67 +125,4 @@ func (d *Device) NewQueue(ctx context.Context) (*Queue, error) {
 		q.stream = s
 	}
 	return q, nil
-}
-
-var devices struct {
-	sync.Mutex
-	open map[string]*Device
-}
-
-// Open returns the device called name: "cpu", "cuda:N", "simt", or "auto",
-// which is the first GPU if there is a usable one and else the CPU. The
-// environment variable ZKWARP_DEVICE, if set, stands in for "auto" and "".
-func Open(name string) (*Device, error) {
-	if name == "" || name == "auto" {
-		name = os.Getenv("ZKWARP_DEVICE")
-		if name == "" || name == "auto" {
-			if d, err := open("cuda:0"); err == nil {
-				return d, nil
-			}
-			return open("cpu")
-		}
-	}
-	return open(name)
-}
-
-func open(name string) (*Device, error) {
-	devices.Lock()
-	defer devices.Unlock()
-	if d, ok := devices.open[name]; ok {
-		// An emulator that a kernel took down is replaced; a card is not.
-		if mortal, ok := d.drv.(interface{ Dead() bool }); !ok || !mortal.Dead() {
-			return d, nil
-		}
-		_ = d.drv.Close()
-	}
-	d := &Device{name: name, modules: map[*kernel.Source]*module{}}
-	var err error
-	var n int
-	switch {
-	case name == "cpu":
-	case name == "simt":
-		d.kind = SIMT
-		d.drv, err = openSIMT()
-	case name == "cuda":
-		d.kind, d.name = CUDA, "cuda:0"
-		d.drv, err = openCUDA(0)
-	case scan(name, "cuda:%d", &n):
-		d.kind = CUDA
-		d.drv, err = openCUDA(n)
-	default:
-		err = usage(name, "open", "no such device; want auto, cpu, cuda:N or simt")
-	}
-	if err != nil {
-		return nil, err
-	}
-	if devices.open == nil {
-		devices.open = map[string]*Device{}
-	}
-	devices.open[name] = d
-	return d, nil
-}
-
-func scan(s, format string, n *int) bool {
-	k, err := fmt.Sscanf(s, format, n)
-	return err == nil && k == 1 && fmt.Sprintf(format, *n) == s
 }

@@ -2,7 +2,11 @@
 // machines that run CUDA kernels: a real card, or the SIMT emulator.
 package driver
 
-import "github.com/zkwarp/zkwarp/device/kernel"
+import (
+	"time"
+
+	"github.com/zkwarp/zkwarp/device/kernel"
+)
 
 // Ptr is an address in device memory; 0 is no address.
 type Ptr uint64
@@ -54,3 +58,21 @@ type Stream interface {
 	Sync() error
 	Close() error
 }
+
+// Cache is a Driver that keeps freed memory for reuse.
+type Cache interface {
+	Cached() int64 // bytes
+	Trim() error   // give them back
+}
+
+// Timer is a Stream that can time its work on the device.
+type Timer interface {
+	// Mark enqueues a time stamp.
+	Mark() (Mark, error)
+	// Elapsed is the time between two marks that the stream has reached.
+	Elapsed(from, to Mark) (time.Duration, error)
+	Drop(Mark) error
+}
+
+// Mark is a time stamp in a stream's work, opaque to callers.
+type Mark any

@@ -1,0 +1,20 @@
+//go:build linux && (amd64 || arm64) && !nogpu
+
+package device
+
+import (
+	"github.com/zkwarp/zkwarp/device/internal/cuda"
+	"github.com/zkwarp/zkwarp/device/internal/driver"
+)
+
+func openCUDA(n int) (driver.Driver, error) {
+	d, err := cuda.Open(n)
+	if err != nil {
+		return nil, err // not a nil *cuda.Device in an interface
+	}
+	return d, nil
+}
+
+func countCUDA() (int, error) { return cuda.Count() }
+
+func describeCUDA(n int) (driver.Info, error) { return cuda.Describe(n) }

@@ -1,0 +1,14 @@
+//go:build !linux || !(amd64 || arm64) || nogpu
+
+package device
+
+import "github.com/zkwarp/zkwarp/device/internal/driver"
+
+var errNoCUDA = &driver.Error{Op: "open", Class: driver.ErrAbsent,
+	Text: "built without GPU support (GPUs are used on Linux, without the build tag nogpu)"}
+
+func openCUDA(int) (driver.Driver, error) { return nil, errNoCUDA }
+
+func countCUDA() (int, error) { return 0, errNoCUDA }
+
+func describeCUDA(int) (driver.Info, error) { return driver.Info{}, errNoCUDA }
