@@ -50,6 +50,8 @@ type app struct {
 	logLevel  string
 	progress  string
 	tracePath string
+	force     bool
+	args      []string // as given, for records of what was run
 
 	log   *slog.Logger
 	temps temporaries
@@ -66,7 +68,7 @@ const graceful = time.Second
 // Main runs the program with the given arguments (without its name) and
 // returns the exit code.
 func Main(ctx context.Context, args []string, s Streams) int {
-	a := &app{Streams: s}
+	a := &app{Streams: s, args: args}
 	root := a.root()
 	root.SetArgs(args)
 	type outcome struct {
@@ -89,8 +91,11 @@ func Main(ctx context.Context, args []string, s Streams) int {
 		}
 	}
 	err := end.err
-	if ctx.Err() != nil && err != nil {
+	switch {
+	case ctx.Err() != nil && err != nil:
 		err = ctx.Err()
+	case a.trace != nil:
+		err = errors.Join(err, a.writeTrace())
 	}
 	a.temps.removeAll()
 	if err == nil {
@@ -129,6 +134,7 @@ func (a *app) root() *cobra.Command {
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results only")
 	f.StringVar(&a.logLevel, "log-level", "warn", "debug, info, warn or error")
 	f.StringVar(&a.progress, "progress", "auto", "auto (bars on a terminal, else lines), plain or none")
+	f.BoolVar(&a.force, "force", false, "replace files that exist")
 	f.StringVar(&a.tracePath, "trace", "", "write a Chrome/Perfetto trace of the run to this file")
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
@@ -174,6 +180,9 @@ func (a *app) before(cmd *cobra.Command, _ []string) error {
 		return usageError("--progress %q: want auto, plain or none", a.progress)
 	}
 	if a.tracePath != "" {
+		if err := a.checkOutputs(a.tracePath); err != nil {
+			return err
+		}
 		a.trace = newTracer()
 	}
 	return nil
@@ -197,6 +206,15 @@ func (a *app) flagsFromEnvironment(flags *pflag.FlagSet) error {
 		}
 	})
 	return bad
+}
+
+// writeTrace leaves the trace file of the run, even of one that failed.
+func (a *app) writeTrace() error {
+	data, err := a.trace.encode()
+	if err != nil {
+		return err
+	}
+	return a.write(output{path: a.tracePath, data: data})
 }
 
 // say prints a line of the human-readable result; --json and --quiet drop it.

@@ -62,7 +62,7 @@ type output struct {
 // checkOutputs refuses, before any work is done, outputs that could not be
 // written at its end: existing files without --force, missing folders, and
 // standard output when it is taken.
-func (a *app) checkOutputs(force bool, paths ...string) error {
+func (a *app) checkOutputs(paths ...string) error {
 	for _, p := range paths {
 		if p == "-" {
 			if a.json {
@@ -74,7 +74,7 @@ func (a *app) checkOutputs(force bool, paths ...string) error {
 		switch {
 		case err == nil && info.IsDir():
 			return usageError("%s is a folder, not a file to write", p)
-		case err == nil && !force:
+		case err == nil && !a.force:
 			return usageError("%s exists; pass --force to replace it", p)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
 			return inputError("writing %s: %w", p, plainFS(err))
@@ -92,7 +92,7 @@ func (a *app) checkOutputs(force bool, paths ...string) error {
 
 // write writes all outputs or none: each under a temporary name first, and
 // renamed only when all are complete.
-func (a *app) write(force bool, outputs ...output) (err error) {
+func (a *app) write(outputs ...output) (err error) {
 	type pending struct{ temp, path string }
 	var ready []pending
 	defer func() {
@@ -111,7 +111,7 @@ func (a *app) write(force bool, outputs ...output) (err error) {
 		ready = append(ready, pending{temp, o.path})
 	}
 	for _, p := range ready {
-		if err := place(p.temp, p.path, force); err != nil {
+		if err := place(p.temp, p.path, a.force); err != nil {
 			return err
 		}
 	}

@@ -15,6 +15,19 @@ func (a *app) result(object any, format string, args ...any) error {
 	return err
 }
 
+// wrote reports what a verb did whose output went to a file; when that file is
+// standard output, nothing else is printed there.
+func (a *app) wrote(path string, object any, format string, args ...any) error {
+	switch {
+	case path == "-":
+		return nil
+	case a.json:
+		return a.printJSON(object)
+	}
+	a.say(format, args...)
+	return nil
+}
+
 func (a *app) printJSON(object any) error {
 	data, err := encodeJSON(object)
 	if err != nil {

@@ -1,0 +1,199 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device/devicetest"
+)
+
+func TestMain(m *testing.M) { devicetest.Main(m, CardSource) }
+
+func row() Row {
+	return Row{
+		Suite: "m31", Case: "fold-m31-2^25", Metric: "ms", Value: 3, Unit: "ms", Samples: []float64{5, 1, 3, 2, 4}, Cold: 9, Seed: 1,
+		Command: "zkwarp bench m31", Commit: strings.Repeat("ab", 20), Binary: strings.Repeat("cd", 32), Device: "cuda:0",
+		Card: "NVIDIA H100 80GB HBM3", Driver: "580.1", Launches: map[string]int64{"mle_fold": 7}, Go: "go1.26", Date: "2026-01-31T12:00:00Z",
+	}
+}
+
+func TestValidate(t *testing.T) {
+	good := row()
+	if err := good.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	for field, spoil := range map[string]func(*Row){
+		"suite":         func(r *Row) { r.Suite = "M 31" },
+		"case":          func(r *Row) { r.Case = "" },
+		"unit":          func(r *Row) { r.Unit = "" },
+		"samples":       func(r *Row) { r.Samples = r.Samples[:4] },
+		"value":         func(r *Row) { r.Value = 2 },
+		"commit":        func(r *Row) { r.Commit += "-dirty" },
+		"binary_sha256": func(r *Row) { r.Binary = "unknown" },
+		"proof_sha256":  func(r *Row) { r.Proof = "xyz" },
+		"date":          func(r *Row) { r.Date = "yesterday" },
+		"launches":      func(r *Row) { r.Launches = nil },
+		"card":          func(r *Row) { r.Card = "---" },
+	} {
+		bad := row()
+		spoil(&bad)
+		if err := bad.Validate(); err == nil || !strings.Contains(err.Error(), field) {
+			t.Errorf("spoiled %s: %v", field, err)
+		}
+	}
+}
+
+func TestSlug(t *testing.T) {
+	for name, want := range map[string]string{
+		"NVIDIA H100 80GB HBM3": "nvidia-h100-80gb-hbm3",
+		"AMD EPYC, 2 threads":   "amd-epyc-2-threads",
+		"../../etc/passwd":      "etc-passwd",
+	} {
+		if got := Slug(name); got != want {
+			t.Errorf("Slug(%q) = %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestMerge(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "results")
+	old, other := row(), row()
+	other.Case = "merkle-2^25"
+	if _, err := Merge(folder, []Row{old, other}); err != nil {
+		t.Fatal(err)
+	}
+	newer, stale := row(), row()
+	newer.Samples, newer.Value, newer.Date = []float64{1, 1, 1, 1, 1}, 1, "2026-02-01T00:00:00Z"
+	stale.Case, stale.Samples, stale.Value, stale.Date = "merkle-2^25", []float64{2, 2, 2, 2, 2}, 2, "2025-01-01T00:00:00Z"
+	files, err := Merge(folder, []Row{newer, stale})
+	if err != nil || len(files) != 1 || filepath.Base(files[0]) != "nvidia-h100-80gb-hbm3.json" {
+		t.Fatalf("%v, %v", files, err)
+	}
+	rows, err := Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || rows[0].Value != 1 || rows[1].Value != 3 {
+		t.Fatalf("got %+v", rows)
+	}
+	bad := row()
+	bad.Value = 100
+	before, _ := os.ReadFile(files[0])
+	if _, err := Merge(folder, []Row{newer, bad}); err == nil {
+		t.Fatal("merged a row whose value is not the median")
+	}
+	if after, _ := os.ReadFile(files[0]); !bytes.Equal(before, after) {
+		t.Fatal("a refused merge changed the file")
+	}
+	if entries, _ := os.ReadDir(folder); len(entries) != 1 {
+		t.Fatalf("%d files left in the folder", len(entries))
+	}
+}
+
+func TestDecodeRejects(t *testing.T) {
+	good, err := Encode([]Row{row()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Decode(good); err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range map[string][]byte{
+		"truncated":     good[:len(good)-3],
+		"trailing":      append(slices.Clone(good), '1'),
+		"unknown field": bytes.Replace(good, []byte(`"suite"`), []byte(`"sweet"`), 1),
+		"object":        []byte(`{}`),
+	} {
+		if _, err := Decode(data); err == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+}
+
+func FuzzDecode(f *testing.F) {
+	good, err := Encode([]Row{row()})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(good)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rows, err := Decode(data)
+		if err != nil {
+			return
+		}
+		again, err := Encode(rows)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Decode(again); err != nil {
+			t.Fatalf("does not survive a second reading: %v", err)
+		}
+	})
+}
+
+func TestReport(t *testing.T) {
+	slow := row()
+	slow.Case, slow.Note = "sumcheck-product-2^25", "<script>alert(1)</script>"
+	rate := row()
+	rate.Metric, rate.Unit = "copy-fraction", "of copy rate"
+	var page bytes.Buffer
+	if err := Report(&page, []Row{row(), slow, rate}); err != nil {
+		t.Fatal(err)
+	}
+	text := page.String()
+	for _, want := range []string{"NVIDIA H100 80GB HBM3", "<svg", "fold-m31-2^25", `class="missed"`, `class="met"`, "mle_fold 7"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("page lacks %q", want)
+		}
+	}
+	for _, not := range []string{"<script>", "NaN", "http://", "https://"} {
+		if strings.Contains(text, not) {
+			t.Errorf("page contains %q", not)
+		}
+	}
+}
+
+// Every case of the card suite runs and passes its own check on every device.
+func TestCardSuite(t *testing.T) {
+	for _, name := range []string{"cpu", "simt"} {
+		t.Run(name, func(t *testing.T) {
+			dev := devicetest.Open(t, name)
+			cases, err := Select(Options{Suite: "card"}, dev.Kind())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range cases {
+				found, launches, err := runCase(context.Background(), dev, c, Options{Samples: 2, Seed: 1})
+				if err != nil {
+					t.Fatalf("%s: %v", c.Name, err)
+				}
+				for _, m := range found {
+					if len(m.Samples) != 2 || Median(m.Samples) <= 0 {
+						t.Errorf("%s %s: samples %v", c.Name, m.Metric, m.Samples)
+					}
+				}
+				if name != "cpu" {
+					if err := ran(c, launches); err != nil {
+						t.Errorf("%s: %v", c.Name, err)
+					}
+				}
+			}
+		})
+	}
+}
+
+func TestRecordRefusals(t *testing.T) {
+	// The test binary carries no clean commit.
+	if _, err := Run(context.Background(), Options{Suite: "card", Device: "cpu", Samples: 5, Record: true}); err == nil || !strings.Contains(err.Error(), "--record") {
+		t.Errorf("recorded without a commit: %v", err)
+	}
+	c := Case{Kernels: []string{"a"}}
+	if ran(c, map[string]int64{"b": 1}) == nil || ran(Case{}, nil) == nil || ran(c, map[string]int64{"a": 1}) != nil {
+		t.Error("the check of launches is wrong")
+	}
+}

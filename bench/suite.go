@@ -1,0 +1,261 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/buildinfo"
+)
+
+// Case is one thing to measure.
+type Case struct {
+	Suite string
+	Name  string
+	About string
+	// Large cases run on the CPU only when a pattern names them alone.
+	Large bool
+	// Kernels must all have run when the case is recorded on a GPU; with
+	// none listed, some kernel must have.
+	Kernels []string
+	// GPU cases are about the card itself and do not run on the CPU.
+	GPU bool
+	Run func(*Env) ([]Measurement, error)
+}
+
+// Measurement is what a case found, for one metric.
+type Measurement struct {
+	Metric  string
+	Unit    string
+	Samples []float64
+	Cold    float64
+	Proof   string // SHA-256 of the proof made, if any
+	Note    string
+}
+
+// Env is what a case works with.
+type Env struct {
+	Ctx     context.Context
+	Queue   *device.Queue
+	Rand    *rand.Rand
+	Seed    uint64
+	Samples int
+}
+
+// Host says whether the case runs on the CPU device.
+func (e *Env) Host() bool { return e.Queue.OnHost() }
+
+// Time runs op once cold, once to warm up, and then Samples times, each
+// with repeat calls between two waits for the device, and returns milliseconds
+// a call. prepare, which may be nil, runs untimed before each sample.
+func (e *Env) Time(metric string, repeat int, prepare, op func() error) (Measurement, error) {
+	m := Measurement{Metric: metric, Unit: "ms"}
+	for i := range e.Samples + 2 {
+		if prepare != nil {
+			if err := prepare(); err != nil {
+				return m, err
+			}
+		}
+		if err := e.Queue.Sync(); err != nil {
+			return m, err
+		}
+		calls := repeat
+		if i == 0 {
+			calls = 1
+		}
+		start := time.Now()
+		for range calls {
+			if err := op(); err != nil {
+				return m, err
+			}
+		}
+		if err := e.Queue.Sync(); err != nil {
+			return m, err
+		}
+		ms := float64(time.Since(start)) / 1e6 / float64(calls)
+		switch i {
+		case 0:
+			m.Cold = ms
+		case 1: // warm-up
+		default:
+			m.Samples = append(m.Samples, ms)
+		}
+	}
+	return m, nil
+}
+
+// rate turns a measurement in ms into one of work per second in some unit:
+// work is per call, scale the unit's size.
+func rate(m Measurement, metric, unit string, work, scale float64) Measurement {
+	convert := func(ms float64) float64 { return work / (ms / 1e3) / scale }
+	out := Measurement{Metric: metric, Unit: unit, Proof: m.Proof, Note: m.Note}
+	for _, ms := range m.Samples {
+		out.Samples = append(out.Samples, convert(ms))
+	}
+	if m.Cold > 0 {
+		out.Cold = convert(m.Cold)
+	}
+	return out
+}
+
+// Cases lists all cases, suite by suite.
+func Cases() []Case {
+	return append(append(cardCases(), m31Cases()...), zkmlCases()...)
+}
+
+// Suites lists the names of the suites.
+func Suites() []string {
+	var out []string
+	for _, c := range Cases() {
+		if len(out) == 0 || out[len(out)-1] != c.Suite {
+			out = append(out, c.Suite)
+		}
+	}
+	return out
+}
+
+// Options of a run.
+type Options struct {
+	Suite   string
+	Pattern string // regular expression over case names; "" for all
+	Device  string
+	Samples int
+	Seed    uint64
+	Command string
+	// Record makes a row's missing commit, or a GPU row without launches, an error.
+	Record bool
+	// Begin, if set, is told before each case.
+	Begin func(name string)
+}
+
+// Select returns the cases that a run with these options measures.
+func Select(o Options, kind device.Kind) ([]Case, error) {
+	pattern, err := regexp.Compile(o.Pattern)
+	if err != nil {
+		return nil, fmt.Errorf("--case: %w", err)
+	}
+	var out []Case
+	known := false
+	for _, c := range Cases() {
+		if c.Suite != o.Suite {
+			continue
+		}
+		known = true
+		named := o.Pattern != ""
+		switch {
+		case named && !pattern.MatchString(c.Name):
+		case c.GPU && kind == device.CPU:
+		case c.Large && kind != device.CUDA && !named:
+		default:
+			out = append(out, c)
+		}
+	}
+	if !known {
+		return nil, fmt.Errorf("no suite %q; there are %s", o.Suite, strings.Join(Suites(), ", "))
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("suite %s has no case for this device that matches %q", o.Suite, o.Pattern)
+	}
+	return out, nil
+}
+
+// ErrRecord marks what a recorded run may not do.
+var ErrRecord = errors.New("--record refused")
+
+// Run measures and returns complete rows.
+func Run(ctx context.Context, o Options) ([]Row, error) {
+	build := buildinfo.Get()
+	commit := build.Commit
+	if o.Record {
+		var err error
+		if commit, err = build.CleanCommit(); err != nil {
+			return nil, fmt.Errorf("%w: %w", ErrRecord, err)
+		}
+		if o.Samples < MinSamples {
+			return nil, fmt.Errorf("%w: %d samples, want at least %d", ErrRecord, o.Samples, MinSamples)
+		}
+	}
+	binary, err := buildinfo.BinaryDigest()
+	if err != nil {
+		return nil, err
+	}
+	dev, err := device.Open(o.Device)
+	if err != nil {
+		return nil, err
+	}
+	cases, err := Select(o, dev.Kind())
+	if err != nil {
+		return nil, err
+	}
+	var rows []Row
+	for _, c := range cases {
+		if o.Begin != nil {
+			o.Begin(c.Name)
+		}
+		found, launches, err := runCase(ctx, dev, c, o)
+		if err != nil {
+			return rows, fmt.Errorf("%s %s: %w", c.Suite, c.Name, err)
+		}
+		if o.Record && dev.Kind() == device.CUDA {
+			if err := ran(c, launches); err != nil {
+				return rows, fmt.Errorf("%s %s: %w: %w", c.Suite, c.Name, ErrRecord, err)
+			}
+		}
+		machine, err := Describe(ctx, dev)
+		if err != nil {
+			return rows, fmt.Errorf("%s %s: describing the machine: %w", c.Suite, c.Name, err)
+		}
+		for _, m := range found {
+			rows = append(rows, Row{
+				Suite: c.Suite, Case: c.Name, Metric: m.Metric, Value: Median(m.Samples), Unit: m.Unit,
+				Samples: m.Samples, Cold: m.Cold, Seed: o.Seed, Command: o.Command, Commit: commit, Binary: binary, Proof: m.Proof,
+				Device: dev.Name(), Card: machine.Card, Driver: machine.Driver, ClockMHz: machine.ClockMHz,
+				MemoryClockMHz: machine.MemoryClockMHz, TemperatureC: machine.TemperatureC, Throttle: machine.Throttle,
+				Launches: launches, Go: runtime.Version(), Date: time.Now().UTC().Format(time.RFC3339), Note: m.Note,
+			})
+		}
+	}
+	return rows, nil
+}
+
+// runCase runs one case on a queue of its own and counts its launches.
+func runCase(ctx context.Context, dev *device.Device, c Case, o Options) ([]Measurement, map[string]int64, error) {
+	q, err := dev.NewQueue(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	before := dev.Launches()
+	found, err := c.Run(&Env{Ctx: ctx, Queue: q, Rand: rand.New(rand.NewPCG(o.Seed, 0)), Seed: o.Seed, Samples: o.Samples})
+	if closeErr := q.Close(); err == nil {
+		err = closeErr
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	launches := map[string]int64{}
+	for name, n := range dev.Launches() {
+		if d := n - before[name]; d > 0 {
+			launches[name] = d
+		}
+	}
+	return found, launches, nil
+}
+
+// ran checks that a case's kernels were launched.
+func ran(c Case, launches map[string]int64) error {
+	if len(launches) == 0 {
+		return fmt.Errorf("no kernel ran on the GPU")
+	}
+	for _, k := range c.Kernels {
+		if launches[k] == 0 {
+			return fmt.Errorf("kernel %s never ran", k)
+		}
+	}
+	return nil
+}

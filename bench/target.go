@@ -1,0 +1,41 @@
+package bench
+
+import "strings"
+
+// target is what the project asks of a case on one NVIDIA H100.
+type target struct {
+	required float64
+	rate     bool // more is better
+}
+
+func (t target) met(v float64) bool {
+	if t.rate {
+		return v >= t.required
+	}
+	return v <= t.required
+}
+
+// targets by suite, case and metric. Goals that need code which does not exist
+// yet are added with it.
+var targets = map[[3]string]target{
+	{"m31", "sumcheck-product-2^25", "ms"}:     {required: 0.8},
+	{"m31", "sumcheck-single-2^25", "ms"}:      {required: 0.35},
+	{"m31", "fold-m31-2^25", "copy-fraction"}:  {required: 0.92, rate: true},
+	{"m31", "fold-ext-2^25", "copy-fraction"}:  {required: 0.92, rate: true},
+	{"m31", "fold-qm31-2^25", "copy-fraction"}: {required: 0.92, rate: true},
+	{"m31", "merkle-2^25", "ms"}:               {required: 7.5},
+	{"m31", "merkle-rows8-2^25", "ms"}:         {required: 15},
+	{"m31", "matmul-claim-2^14", "ms"}:         {required: 0.4},
+	{"m31", "logup-2^24", "ms"}:                {required: 4},
+	{"zkml", "mlp-250k", "prove-ms"}:           {required: 200},
+	{"zkml", "mlp-250k", "verify-ms"}:          {required: 20},
+}
+
+// targetOf returns the target of a row, if its card has one.
+func targetOf(r Row) (target, bool) {
+	if !strings.Contains(r.Card, "H100") {
+		return target{}, false
+	}
+	t, ok := targets[[3]string{r.Suite, r.Case, r.Metric}]
+	return t, ok
+}
