@@ -152,6 +152,16 @@ func (b Buffer[T]) Arg() Arg {
 	return Arg{value: uint64(b.a.ptr) + uint64(b.off), pointer: true, a: b.a}
 }
 
+// Address is the buffer's address on its device, for tables of addresses that
+// kernels read; 0 if the buffer is empty or on the CPU device. Unlike Arg's it
+// escapes all checks: the buffer must live until the work that uses it is done.
+func (b Buffer[T]) Address() uint64 {
+	if b.n == 0 || b.a.host != nil {
+		return 0
+	}
+	return uint64(b.a.ptr) + uint64(b.off)
+}
+
 func (b Buffer[T]) ptr() driver.Ptr { return b.a.ptr + driver.Ptr(b.off) }
 
 func bytesOf[T any](s []T) []byte {
