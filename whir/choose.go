@@ -1,0 +1,308 @@
+package whir
+
+import (
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Goal is what the chooser makes small.
+type Goal uint8
+
+// Goals. Each is a weighting of proving time, proof size and verifying time,
+// in which the named one dominates.
+const (
+	GoalProve Goal = iota
+	GoalSize
+	GoalVerify
+)
+
+// Options of the chooser. The zero value of a field means its default.
+type Options struct {
+	// Lambda is the security of every line in bits; default 100.
+	Lambda int
+	// Claims is the largest number of claims of a statement; default 1.
+	Claims int
+	// Goal of the search.
+	Goal Goal
+	// FoldWork and QueryWork are the most bits of proof of work before a
+	// folding challenge and before query indices; default 14, NoWork for none.
+	FoldWork, QueryWork int
+	// Bound for Johnson rounds.
+	Bound Bound
+	// UniqueOnly keeps every round within the unique decoding radius.
+	UniqueOnly bool
+	// JohnsonStart allows the Johnson regime in round 0 too. Do not set it
+	// where challenges are drawn between commitment and opening.
+	JohnsonStart bool
+	// Arity of the hash trees; default 2.
+	Arity int
+}
+
+// NoWork, as the work in Options, forbids proof of work.
+const NoWork = -1
+
+func (o Options) withDefaults() Options {
+	def := func(v *int, d int) {
+		if *v == 0 {
+			*v = d
+		}
+	}
+	def(&o.Lambda, 100)
+	def(&o.Claims, 1)
+	def(&o.FoldWork, 14)
+	def(&o.QueryWork, 14)
+	def(&o.Arity, 2)
+	o.FoldWork, o.QueryWork = max(o.FoldWork, 0), max(o.QueryWork, 0)
+	return o
+}
+
+// Schedule is the part of the parameters that the security level does not
+// determine: the first rate, and for each round the fold and the shrink.
+type Schedule struct {
+	LogInvRate int
+	Folds      []int
+	Shrinks    []int // of all rounds but the last
+}
+
+// ErrInfeasible is reported when no parameters reach the security level
+// within the allowed proof of work.
+var ErrInfeasible = errors.New("whir: no parameters reach the security level")
+
+// Choose finds parameters for tables of 2^vars symbols.
+func Choose(spec Spec, vars int, o Options) (*Params, error) {
+	o = o.withDefaults()
+	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128)); err != nil {
+		return nil, fmt.Errorf("whir: choosing parameters: %w", err)
+	}
+	s := newSearch(spec, o)
+	sched, ok := s.best(vars)
+	if !ok {
+		return nil, fmt.Errorf("%w (2^%d symbols, %d bits)", ErrInfeasible, vars, o.Lambda)
+	}
+	return s.complete(vars, sched)
+}
+
+// Complete chooses the regimes, queries, samples and proof of work for a
+// given schedule.
+func Complete(spec Spec, vars int, s Schedule, o Options) (*Params, error) {
+	return newSearch(spec, o.withDefaults()).complete(vars, s)
+}
+
+// search holds what the chooser computes once.
+type search struct {
+	spec  Spec
+	field float64
+	o     Options
+	w     weights
+	picks map[state]pick
+	plans map[state]plan
+}
+
+// state is a round to come: its number of variables and rate, and whether it
+// is the first.
+type state struct {
+	vars, rate int
+	first      bool
+}
+
+func newSearch(spec Spec, o Options) *search {
+	return &search{spec: spec, field: spec.FieldBits(), o: o, w: o.Goal.weights(), picks: map[state]pick{}, plans: map[state]plan{}}
+}
+
+// pick is the best regimes of a round by fold factor.
+type pick [maxFold + 1]struct {
+	round Round
+	cost  float64
+	ok    bool
+}
+
+// slack stands in for log2 of the next round's list size while the next
+// round is not known.
+const slack = 6
+
+// multiplicities to try in a round.
+func (s *search) multiplicities(first bool) []int {
+	out := []int{Unique}
+	if s.o.UniqueOnly || first && !s.o.JohnsonStart {
+		return out
+	}
+	for m := minMulti; m <= maxMulti; m++ {
+		out = append(out, m)
+	}
+	return out
+}
+
+// round picks the regime of a round for every fold factor.
+func (s *search) round(st state) pick {
+	if p, ok := s.picks[st]; ok {
+		return p
+	}
+	var p pick
+	lambda := float64(s.o.Lambda)
+	for _, mu := range s.multiplicities(st.first) {
+		reg := regimeOf(mu, st.rate, s.o.Bound)
+		if reg.agreement >= 1 {
+			continue
+		}
+		samples := s.samples(reg, st.vars)
+		queries := s.queries(reg, slack, 2)
+		if queries == 0 || samples > 8 {
+			continue
+		}
+		worst := math.Inf(1)
+		for k := 1; k <= min(st.vars, maxFold); k++ {
+			worst = math.Min(worst, reg.foldBits(s.field, st.vars-k))
+			work := workFor(s.spec.Modulus, worst, lambda)
+			if work > s.o.FoldWork {
+				break
+			}
+			r := Round{Fold: k, Multiplicity: mu, Samples: samples, Queries: queries, FoldWork: work, QueryWork: s.o.QueryWork}
+			cost := s.w.round(s.spec, st, r)
+			if !p[k].ok || cost < p[k].cost {
+				p[k].round, p[k].cost, p[k].ok = r, cost, true
+			}
+		}
+	}
+	s.picks[st] = p
+	return p
+}
+
+// samples is the least number of out-of-domain samples.
+func (s *search) samples(reg regime, vars int) int {
+	n := 0
+	if reg.multi != Unique {
+		n = 1
+		for n <= 8 && reg.sampleBits(s.field, vars, n) < float64(s.o.Lambda) {
+			n++
+		}
+	}
+	return n
+}
+
+// queries is the least number of queries such that they and the combination
+// of their answers with `fresh` more claims, about a next list of 2^nextList
+// words, reach the level together; 0 if no number does.
+func (s *search) queries(reg regime, nextList float64, fresh int) int {
+	lambda, work := float64(s.o.Lambda), workBits(s.spec.Modulus, s.o.QueryWork)
+	for t := max(1, int((lambda-work)/reg.queryBits(1))); t < maxCount; t++ {
+		combine := s.field - nextList - math.Log2(float64(t+fresh))
+		if combine <= lambda {
+			return 0
+		}
+		if addBits(reg.queryBits(t)+work, combine) >= lambda {
+			return t
+		}
+	}
+	return 0
+}
+
+// complete fills in a schedule and settles the queries and their work
+// exactly, now that each round's successor is known.
+func (s *search) complete(vars int, sched Schedule) (*Params, error) {
+	c := Config{Spec: s.spec, Vars: vars, LogInvRate: sched.LogInvRate, Arity: s.o.Arity, Claims: s.o.Claims, Lambda: s.o.Lambda, Bound: s.o.Bound}
+	n := len(sched.Folds)
+	if n == 0 || len(sched.Shrinks) != n-1 {
+		return nil, fmt.Errorf("whir: schedule has %d folds and %d shrinks", n, len(sched.Shrinks))
+	}
+	m, rate := vars, sched.LogInvRate
+	var regs []regime
+	for i, k := range sched.Folds {
+		if k < 1 || k > min(m, maxFold) || rate < 1 {
+			return nil, fmt.Errorf("whir: schedule: round %d folds %d of %d variables at rate 2^-%d", i, k, m, rate)
+		}
+		p := s.round(state{m, rate, i == 0})[k]
+		if !p.ok {
+			return nil, fmt.Errorf("%w (round %d)", ErrInfeasible, i)
+		}
+		r := p.round
+		if i < n-1 {
+			r.Shrink = sched.Shrinks[i]
+		}
+		c.Rounds = append(c.Rounds, r)
+		regs = append(regs, regimeOf(r.Multiplicity, rate, s.o.Bound))
+		m, rate = m-k, rate+k-r.Shrink
+	}
+	lambda := float64(s.o.Lambda)
+	for i := range c.Rounds {
+		r := &c.Rounds[i]
+		shift := func(t, work int) float64 {
+			bits := regs[i].queryBits(t) + workBits(s.spec.Modulus, work)
+			if i == n-1 {
+				return bits
+			}
+			return addBits(bits, regs[i+1].combineBits(s.field, t+c.Rounds[i+1].Samples))
+		}
+		r.Queries = 1
+		for r.Queries < maxCount && shift(r.Queries, s.o.QueryWork) < lambda {
+			r.Queries++
+		}
+		r.QueryWork = 0
+		for r.QueryWork < s.o.QueryWork && shift(r.Queries, r.QueryWork) < lambda {
+			r.QueryWork++
+		}
+	}
+	return NewParams(c)
+}
+
+// plan is the best way to go on from a state.
+type plan struct {
+	cost   float64
+	fold   int
+	shrink int // 0: the table after this fold is the final one
+	ok     bool
+}
+
+// best searches all schedules.
+func (s *search) best(vars int) (Schedule, bool) {
+	var out Schedule
+	found, least := false, math.Inf(1)
+	for rate := 1; rate <= 4; rate++ {
+		if p := s.plan(state{vars, rate, true}); p.ok && p.cost < least {
+			found, least, out.LogInvRate = true, p.cost, rate
+		}
+	}
+	if !found {
+		return out, false
+	}
+	for st := (state{vars, out.LogInvRate, true}); ; {
+		p := s.plan(st)
+		out.Folds = append(out.Folds, p.fold)
+		if p.shrink == 0 {
+			return out, true
+		}
+		out.Shrinks = append(out.Shrinks, p.shrink)
+		st = state{st.vars - p.fold, st.rate + p.fold - p.shrink, false}
+	}
+}
+
+// plan is dynamic programming over the rounds: costs of rounds add up, and a
+// round's cost depends on its state and fold alone.
+func (s *search) plan(st state) plan {
+	if p, ok := s.plans[st]; ok {
+		return p
+	}
+	p := plan{cost: math.Inf(1)}
+	consider := func(cost float64, fold, shrink int) {
+		if cost < p.cost {
+			p = plan{cost, fold, shrink, true}
+		}
+	}
+	for k, r := range s.round(st) {
+		leaves := st.vars + st.rate - k
+		if !r.ok || leaves < 1 || leaves > s.spec.MaxLogDomain {
+			continue
+		}
+		m := st.vars - k
+		if m <= maxFinal {
+			consider(r.cost+s.w.final(s.spec, m, r.round.Queries), k, 0)
+		}
+		for d := 1; d <= k && m > 0; d++ {
+			if next := s.plan(state{m, st.rate + k - d, false}); next.ok {
+				consider(r.cost+next.cost, k, d)
+			}
+		}
+	}
+	s.plans[st] = p
+	return p
+}

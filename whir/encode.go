@@ -1,0 +1,246 @@
+package whir
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// ErrEncoding is what errors of decoding proofs and parameters wrap.
+var ErrEncoding = errors.New("whir: encoding")
+
+// canonical checks that every word of the proof is below the modulus.
+func (s *Scheme[W, F, E]) canonical(pf *Proof[W, E]) error {
+	c := &canonicalizer[W]{modulus: s.Spec.Modulus}
+	e := func(v ...E) { c.words(s.Words(v)) }
+	for _, r := range pf.Rounds {
+		c.words(r.Root[:])
+		e(r.Samples...)
+		for _, f := range r.Folds {
+			e(f.AtZero, f.Lead)
+			c.words(f.Nonce[:])
+		}
+	}
+	e(pf.Final...)
+	for _, o := range pf.Openings {
+		c.words(o.Nonce[:])
+		c.words(o.Rows)
+		for _, d := range o.Siblings {
+			c.words(d[:])
+		}
+	}
+	for _, f := range pf.FinalFolds {
+		e(f.AtZero, f.Lead)
+		c.words(f.Nonce[:])
+	}
+	if c.bad {
+		return errors.New("a word is not below the modulus")
+	}
+	return nil
+}
+
+type canonicalizer[W ~uint32] struct {
+	modulus uint64
+	bad     bool
+}
+
+func (c *canonicalizer[W]) words(v []W) {
+	for _, w := range v {
+		c.bad = c.bad || uint64(w) >= c.modulus
+	}
+}
+
+// AppendProof appends the proof's encoding: little-endian words in the order
+// of the protocol. Nonces are left out where no work is asked for; the numbers
+// of rows and of siblings precede an opening. It fails if the proof does not
+// have the parameters' shape.
+func (s *Scheme[W, F, E]) AppendProof(dst []byte, p *Params, pf *Proof[W, E]) ([]byte, error) {
+	if err := pf.shape(p); err != nil {
+		return nil, fmt.Errorf("whir: encoding a proof: %w", err)
+	}
+	err := s.walk(p, pf, &appender[W]{&dst})
+	return dst, err
+}
+
+// DecodeProof decodes a proof of exactly the given bytes. It never allocates
+// more than the bytes justify.
+func (s *Scheme[W, F, E]) DecodeProof(p *Params, data []byte) (*Proof[W, E], error) {
+	if p == nil || p.c.Spec != s.Spec {
+		return nil, fmt.Errorf("%w: parameters are not for %s", ErrEncoding, s.Spec.Name)
+	}
+	pf := &Proof[W, E]{Rounds: make([]RoundProof[W, E], p.Rounds()), Openings: make([]Opening[W], p.Rounds())}
+	d := &decoder[W]{data: data, modulus: s.Spec.Modulus}
+	if err := s.walk(p, pf, d); err != nil {
+		return nil, err
+	}
+	if len(d.data) != 0 {
+		return nil, fmt.Errorf("%w: %d bytes too many", ErrEncoding, len(d.data))
+	}
+	return pf, nil
+}
+
+// codec reads or writes what walk shows it.
+type codec[W ~uint32] interface {
+	// slice is n words, which a decoder allocates.
+	slice(v *[]W, n int, what string) error
+	// count is a number of at most limit, which each unit words long stand for.
+	count(n *int, limit, unit int, what string) error
+}
+
+// walk visits the proof in the order of its encoding.
+func (s *Scheme[W, F, E]) walk(p *Params, pf *Proof[W, E], c codec[W]) error {
+	for i, d := range p.c.Rounds {
+		r := &pf.Rounds[i]
+		if i > 0 {
+			if err := digest(c, &r.Root, "root"); err != nil {
+				return fmt.Errorf("round %d: %w", i, err)
+			}
+		}
+		if err := first(
+			s.elements(c, &r.Samples, d.Samples, "samples"),
+			s.previous(p, pf, c, i-1),
+			s.folds(c, &r.Folds, d.Fold, d.FoldWork),
+		); err != nil {
+			return fmt.Errorf("round %d: %w", i, err)
+		}
+	}
+	n := p.Rounds()
+	m := p.RoundVars(n)
+	return first(
+		s.elements(c, &pf.Final, 1<<m, "final table"),
+		s.previous(p, pf, c, n-1),
+		s.folds(c, &pf.FinalFolds, m, 0),
+	)
+}
+
+// previous visits the opening of round i's tree, if there is such a round.
+func (s *Scheme[W, F, E]) previous(p *Params, pf *Proof[W, E], c codec[W], i int) error {
+	if i < 0 {
+		return nil
+	}
+	o, width := &pf.Openings[i], p.RowWords(i)
+	rows, siblings := len(o.Rows)/width, len(o.Siblings)
+	if err := first(
+		nonce(c, &o.Nonce, p.c.Rounds[i].QueryWork),
+		c.count(&rows, p.maxRows(i), width, "rows"),
+	); err != nil {
+		return err
+	}
+	if err := first(
+		c.slice(&o.Rows, rows*width, "rows"),
+		c.count(&siblings, p.maxSiblings(i, rows), 8, "siblings"),
+	); err != nil {
+		return err
+	}
+	if o.Siblings == nil {
+		o.Siblings = make([][8]W, siblings)
+	}
+	for j := range o.Siblings {
+		if err := digest(c, &o.Siblings[j], "siblings"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Scheme[W, F, E]) elements(c codec[W], v *[]E, n int, what string) error {
+	words := s.Words(*v)
+	if err := c.slice(&words, n*s.Spec.ChallengeWords, what); err != nil {
+		return err
+	}
+	*v = s.Challenges(words)
+	return nil
+}
+
+func (s *Scheme[W, F, E]) folds(c codec[W], v *[]Fold[W, E], n, work int) error {
+	if *v == nil {
+		*v = make([]Fold[W, E], n)
+	}
+	for i := range *v {
+		f := &(*v)[i]
+		pair := []E{f.AtZero, f.Lead}
+		if err := first(s.elements(c, &pair, 2, "fold"), nonce(c, &f.Nonce, work)); err != nil {
+			return err
+		}
+		f.AtZero, f.Lead = pair[0], pair[1]
+	}
+	return nil
+}
+
+func nonce[W ~uint32](c codec[W], v *[2]W, work int) error {
+	if work == 0 {
+		return nil
+	}
+	w := v[:]
+	err := c.slice(&w, 2, "nonce")
+	copy(v[:], w)
+	return err
+}
+
+func digest[W ~uint32](c codec[W], v *[8]W, what string) error {
+	w := v[:]
+	err := c.slice(&w, 8, what)
+	copy(v[:], w)
+	return err
+}
+
+type appender[W ~uint32] struct{ dst *[]byte }
+
+func (a *appender[W]) slice(v *[]W, n int, what string) error {
+	for _, w := range *v {
+		*a.dst = binary.LittleEndian.AppendUint32(*a.dst, uint32(w))
+	}
+	return nil
+}
+
+func (a *appender[W]) count(n *int, _, _ int, _ string) error {
+	*a.dst = binary.LittleEndian.AppendUint32(*a.dst, uint32(*n))
+	return nil
+}
+
+// decoder keeps its first error: once failed, it reads nothing more.
+type decoder[W ~uint32] struct {
+	data    []byte
+	modulus uint64
+	err     error
+}
+
+func (d *decoder[W]) fail(format string, args ...any) error {
+	d.err = fmt.Errorf("%w: "+format, append([]any{ErrEncoding}, args...)...)
+	return d.err
+}
+
+func (d *decoder[W]) slice(v *[]W, n int, what string) error {
+	if d.err != nil {
+		return d.err
+	}
+	if len(d.data)/4 < n {
+		return d.fail("%s end early", what)
+	}
+	out := make([]W, n)
+	for i := range out {
+		w := binary.LittleEndian.Uint32(d.data[4*i:])
+		if uint64(w) >= d.modulus {
+			return d.fail("%s: word %#x is not canonical", what, w)
+		}
+		out[i] = W(w)
+	}
+	d.data, *v = d.data[4*n:], out
+	return nil
+}
+
+func (d *decoder[W]) count(n *int, limit, unit int, what string) error {
+	if d.err != nil {
+		return d.err
+	}
+	if len(d.data) < 4 {
+		return d.fail("%s end early", what)
+	}
+	c := binary.LittleEndian.Uint32(d.data)
+	d.data = d.data[4:]
+	if uint64(c) > uint64(limit) || uint64(c)*uint64(unit) > uint64(len(d.data)/4) {
+		return d.fail("%d %s, at most %d are possible", c, what, limit)
+	}
+	*n = int(c)
+	return nil
+}

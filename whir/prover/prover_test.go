@@ -1,0 +1,140 @@
+package prover
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/mle"
+	"github.com/zkwarp/zkwarp/transcript"
+	"github.com/zkwarp/zkwarp/whir"
+)
+
+func queue(t testing.TB) *device.Queue {
+	t.Helper()
+	dev, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := dev.NewQueue(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { q.Close() })
+	return q
+}
+
+type source struct{ *rand.Rand }
+
+func newSource(seed uint64) source { return source{rand.New(rand.NewPCG(seed, 7))} }
+
+func (s source) base() m31.Element { return m31.Element(1 + s.Uint32N(m31.P-1)) }
+func (s source) cm31() m31.CM31    { return m31.CM31{Re: s.base(), Im: s.base()} }
+func (s source) qm31() m31.QM31    { return m31.QM31{A: s.cm31(), B: s.cm31()} }
+
+func many[T any](n int, f func() T) []T {
+	out := make([]T, n)
+	for i := range out {
+		out[i] = f()
+	}
+	return out
+}
+
+func TestM31AllSizes(t *testing.T) {
+	q := queue(t)
+	for vars := 1; vars <= 14; vars++ {
+		t.Run(fmt.Sprint(vars), func(t *testing.T) {
+			p, err := whir.ChooseM31(vars, whir.Options{Claims: 2, FoldWork: 4, QueryWork: 4, Lambda: 60})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := newSource(uint64(vars))
+			table := many(1<<vars, s.base)
+			var claims []whir.M31Claim
+			for range 2 {
+				point := many(vars, s.qm31)
+				claims = append(claims, whir.M31Claim{Point: point, Value: mle.EvaluateBase(table, point)})
+			}
+			c, err := CommitM31(q, p, table)
+			if err != nil {
+				t.Fatal(err)
+			}
+			tr := transcript.New(transcript.TagTest)
+			tr.Absorb(c.Words())
+			pf, err := OpenM31(q, tr, c, claims)
+			if err != nil {
+				t.Fatal(err)
+			}
+			enc, err := p.AppendProof(nil, pf)
+			if err != nil {
+				t.Fatal(err)
+			}
+			dec, err := p.DecodeProof(2, enc)
+			if err != nil {
+				t.Fatal(err)
+			}
+			vt := transcript.New(transcript.TagTest)
+			o, err := whir.ReceiveM31(vt, p, c.Root())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := o.Verify(claims, dec); err != nil {
+				t.Fatal(err)
+			}
+			if vt.State() != tr.State() {
+				t.Fatal("prover's and verifier's transcripts end differently")
+			}
+		})
+	}
+}
+
+func BenchmarkM31(b *testing.B) {
+	q := queue(b)
+	for _, vars := range []int{15, 19, 22} {
+		p, err := whir.ChooseM31(vars, whir.Options{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Log(p)
+		s := newSource(uint64(vars))
+		table := many(1<<vars, s.base)
+		point := many(vars, s.qm31)
+		claims := []whir.M31Claim{{Point: point, Value: mle.EvaluateBase(table, point)}}
+		var c *Committed
+		b.Run(fmt.Sprintf("commit/2^%d", vars), func(b *testing.B) {
+			for b.Loop() {
+				c, err = CommitM31(q, p, table)
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		var pf *whir.M31Proof
+		b.Run(fmt.Sprintf("open/2^%d", vars), func(b *testing.B) {
+			for b.Loop() {
+				tr := transcript.New(transcript.TagTest)
+				tr.Absorb(c.Words())
+				pf, err = OpenM31(q, tr, c, claims)
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			enc, _ := p.AppendProof(nil, pf)
+			b.ReportMetric(float64(len(enc)), "bytes")
+		})
+		b.Run(fmt.Sprintf("verify/2^%d", vars), func(b *testing.B) {
+			for b.Loop() {
+				o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, c.Root())
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := o.Verify(claims, pf); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

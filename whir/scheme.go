@@ -1,0 +1,83 @@
+package whir
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/field"
+)
+
+// Scheme is everything the protocol needs to know about its fields and hash.
+// The functions that change a slice's type share its memory.
+type Scheme[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+	Spec Spec
+	// Root generates the 2^n-th roots of unity in F; Root(n) = Root(n+1)^2.
+	Root func(n int) F
+	// Embed F in E, and multiply an element of E by one of F.
+	Embed func(F) E
+	Scale func(E, F) E
+	// Symbols and Challenges take whole elements out of words; Words is the
+	// inverse of Challenges.
+	Symbols    func([]W) []F
+	Challenges func([]W) []E
+	Words      func([]E) []W
+	// VerifyTree checks that the rows and siblings are the pruned multiproof of
+	// the given indices (in the order drawn, repetitions included) for a tree
+	// with 2^depth leaves of width words each, with nothing left over. It
+	// returns the row of each index.
+	VerifyTree func(root [8]W, arity, depth, width int, indices []int, rows []W, siblings [][8]W) ([][]W, error)
+}
+
+// Transcript is what the verifier needs of a transcript.
+type Transcript[W ~uint32, E any] interface {
+	Absorb([]W)
+	Challenge() E
+	Indices(n, bits int) ([]int, error)
+	CheckWork(bits int, nonce [2]W) error
+}
+
+// protocol starts what a commitment absorbs: the protocol's name and version.
+const protocol = "zkwarp whir 1"
+
+// CommitmentWords is the list that stands for a commitment in the transcript,
+// to be absorbed once and before anything that depends on the commitment: the
+// protocol, the fields and hash, all parameters, and the root.
+func CommitmentWords[W ~uint32](p *Params, root [8]W) []W {
+	var out []W
+	for _, s := range []string{protocol, p.c.Spec.Name} {
+		out = append(out, W(len(s)))
+		for i := 0; i < len(s); i += 3 {
+			var w W
+			for j, c := range []byte(s[i:min(i+3, len(s))]) {
+				w |= W(c) << (8 * j)
+			}
+			out = append(out, w)
+		}
+	}
+	for _, n := range p.numbers() {
+		out = append(out, W(n))
+	}
+	return append(out, root[:]...)
+}
+
+// Oracle is a commitment that a transcript has absorbed: the only thing that
+// claims can be verified against.
+type Oracle[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+	scheme *Scheme[W, F, E]
+	params *Params
+	root   [8]W
+	tr     Transcript[W, E]
+}
+
+// Receive absorbs the commitment with the given root into tr.
+func (s *Scheme[W, F, E]) Receive(tr Transcript[W, E], p *Params, root [8]W) (*Oracle[W, F, E], error) {
+	if p == nil || p.c.Spec != s.Spec {
+		return nil, fmt.Errorf("whir: receiving a commitment: parameters are not for %s", s.Spec.Name)
+	}
+	for _, w := range root {
+		if uint64(w) >= s.Spec.Modulus {
+			return nil, fmt.Errorf("whir: receiving a commitment: root is not canonical")
+		}
+	}
+	tr.Absorb(CommitmentWords(p, root))
+	return &Oracle[W, F, E]{s, p, root, tr}, nil
+}

@@ -1,0 +1,231 @@
+package whir
+
+import "github.com/zkwarp/zkwarp/field"
+
+// Verify checks that the committed table satisfies the statement. It returns
+// nil, or an *Error that names the check that failed. The transcript goes on
+// from where the commitment and what the caller absorbed since have left it.
+func (o *Oracle[W, F, E]) Verify(st Statement[W, E], pf *Proof[W, E]) error {
+	if err := st.Check(o.params); err != nil {
+		return fail(-1, CheckStatement, err)
+	}
+	if err := pf.shape(o.params); err != nil {
+		return fail(-1, CheckShape, err)
+	}
+	if err := o.scheme.canonical(pf); err != nil {
+		return fail(-1, CheckEncoding, err)
+	}
+	v := &verifier[W, F, E]{Oracle: o, pf: pf}
+	o.tr.Absorb(st.words)
+	v.start(st.claims)
+	if err := v.fold(0); err != nil {
+		return err
+	}
+	root := o.root
+	for i := 1; i < o.params.Rounds(); i++ {
+		if err := v.shift(i, root); err != nil {
+			return err
+		}
+		if err := v.fold(i); err != nil {
+			return err
+		}
+		root = pf.Rounds[i].Root
+	}
+	return v.finish(root)
+}
+
+// verifier is the state of a verification: the claim that the current table
+// g satisfies <w, g> = sigma, where w is the sum of the terms with all
+// challenges so far substituted.
+type verifier[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+	*Oracle[W, F, E]
+	pf    *Proof[W, E]
+	sigma E
+	terms []term[E]
+	point []E // the folding challenges of all rounds
+	last  []E // those of the last round
+}
+
+// term is coeff times a weight on the variables from the given one on.
+type term[E any] struct {
+	from   int
+	coeff  E
+	weight Weight[E]
+}
+
+// start combines the statement and the samples of round 0 with the powers of
+// one challenge, from the 0th power on: no claim is carried in.
+func (v *verifier[W, F, E]) start(claims []Claim[E]) {
+	claims = append(claims[:len(claims):len(claims)], v.samples(0)...)
+	alpha := v.tr.Challenge()
+	v.add(claims, alpha, alpha.One())
+}
+
+// samples draws the out-of-domain points of round i and absorbs the answers.
+func (v *verifier[W, F, E]) samples(i int) []Claim[E] {
+	var out []Claim[E]
+	for _, y := range v.pf.Rounds[i].Samples {
+		z := v.tr.Challenge()
+		v.absorb(y)
+		out = append(out, Claim[E]{Eq[E]{Powers(z, v.params.RoundVars(i))}, y})
+	}
+	return out
+}
+
+func (v *verifier[W, F, E]) absorb(e ...E) { v.tr.Absorb(v.scheme.Words(e)) }
+
+// add adds claims with coefficients coeff, coeff*ratio, ... to the carried
+// claim.
+func (v *verifier[W, F, E]) add(claims []Claim[E], ratio, coeff E) {
+	for _, c := range claims {
+		v.sigma = v.sigma.Add(coeff.Mul(c.Value))
+		v.terms = append(v.terms, term[E]{len(v.point), coeff, c.Weight})
+		coeff = coeff.Mul(ratio)
+	}
+}
+
+// fold goes through the sum-check rounds of folding round i.
+func (v *verifier[W, F, E]) fold(i int) error {
+	from := len(v.point)
+	for _, f := range v.pf.Rounds[i].Folds {
+		if err := v.bind(i, f, v.params.c.Rounds[i].FoldWork); err != nil {
+			return err
+		}
+	}
+	v.last = v.point[from:]
+	return nil
+}
+
+// bind is one sum-check round. The value at 1 follows from the claim.
+func (v *verifier[W, F, E]) bind(i int, f Fold[W, E], work int) error {
+	v.absorb(f.AtZero, f.Lead)
+	if err := v.tr.CheckWork(work, f.Nonce); err != nil {
+		return fail(i, CheckFoldWork, err)
+	}
+	r := v.tr.Challenge()
+	atOne := v.sigma.Sub(f.AtZero)
+	// c_0 (1-r) + c_1 r + c_lead r (r-1)
+	slope := atOne.Sub(f.AtZero).Add(f.Lead.Mul(r.Sub(r.One())))
+	v.sigma = f.AtZero.Add(r.Mul(slope))
+	v.point = append(v.point, r)
+	return nil
+}
+
+// shift moves to the commitment of round i: claims about it are samples, and
+// the queried rows of the commitment before, whose root is given, folded.
+func (v *verifier[W, F, E]) shift(i int, root [8]W) error {
+	next := v.pf.Rounds[i].Root
+	v.tr.Absorb(next[:])
+	claims := v.samples(i)
+	points, values, err := v.queries(i-1, root)
+	if err != nil {
+		return err
+	}
+	for j, x := range points {
+		claims = append(claims, Claim[E]{Sel[E]{Powers(v.scheme.Embed(x), v.params.RoundVars(i))}, values[j]})
+	}
+	// The carried claim has coefficient 1, so fresh ones start at the first
+	// power: at the 0th, a wrong answer could cancel a wrong carried claim.
+	gamma := v.tr.Challenge()
+	v.add(claims, gamma, gamma)
+	return nil
+}
+
+// queries draws the indices into round i's tree, whose root is given, and
+// checks the opened rows. It returns, for each query, the domain point and
+// the row folded with the round's challenges.
+func (v *verifier[W, F, E]) queries(i int, root [8]W) (points []F, values []E, err error) {
+	p, o := v.params, &v.pf.Openings[i]
+	d := p.c.Rounds[i]
+	if err := v.tr.CheckWork(d.QueryWork, o.Nonce); err != nil {
+		return nil, nil, fail(i, CheckQueryWork, err)
+	}
+	logLeaves, width := p.LogLeaves(i), p.RowWords(i)
+	indices, err := v.tr.Indices(d.Queries, logLeaves)
+	if err != nil {
+		return nil, nil, fail(i, CheckOpening, err)
+	}
+	rows, err := v.scheme.VerifyTree(root, p.c.Arity, logLeaves, width, indices, o.Rows, o.Siblings)
+	if err != nil {
+		return nil, nil, fail(i, CheckOpening, err)
+	}
+	omega, eq := v.scheme.Root(logLeaves), eqTable(v.last)
+	folded := map[int]E{} // by index: repeated ones are folded once
+	for j, index := range indices {
+		value, ok := folded[index]
+		if !ok {
+			value = v.foldRow(i, eq, rows[j])
+			folded[index] = value
+		}
+		points = append(points, omega.Exp(uint64(index)))
+		values = append(values, value)
+	}
+	return points, values, nil
+}
+
+// foldRow is the multilinear extension of a row at the round's challenges.
+func (v *verifier[W, F, E]) foldRow(i int, eq []E, row []W) (sum E) {
+	if i == 0 {
+		for c, s := range v.scheme.Symbols(row) {
+			sum = sum.Add(v.scheme.Scale(eq[c], s))
+		}
+		return sum
+	}
+	for c, s := range v.scheme.Challenges(row) {
+		sum = sum.Add(eq[c].Mul(s))
+	}
+	return sum
+}
+
+// finish checks the final table against the last tree, whose root is given,
+// and against the carried claim.
+func (v *verifier[W, F, E]) finish(root [8]W) error {
+	n, final := v.params.Rounds(), v.pf.Final
+	v.absorb(final...)
+	points, values, err := v.queries(n-1, root)
+	if err != nil {
+		return err
+	}
+	for j, x := range points {
+		var at E
+		for b := len(final) - 1; b >= 0; b-- {
+			at = v.scheme.Scale(at, x).Add(final[b])
+		}
+		if at != values[j] {
+			return failf(n-1, CheckFinalQuery, "query %d", j)
+		}
+	}
+	from := len(v.point)
+	for _, f := range v.pf.FinalFolds {
+		if err := v.bind(n, f, 0); err != nil {
+			return err
+		}
+	}
+	var weight, value E
+	for _, t := range v.terms {
+		weight = weight.Add(t.coeff.Mul(t.weight.Eval(v.point[t.from:])))
+	}
+	for b, e := range eqTable(v.point[from:]) {
+		value = value.Add(e.Mul(final[b]))
+	}
+	if weight.Mul(value) != v.sigma {
+		return fail(-1, CheckFinalClaim, nil)
+	}
+	return nil
+}
+
+// eqTable is eq(r, b) for all b, the first coordinate being the top bit.
+func eqTable[E field.Element[E]](r []E) []E {
+	var zero E
+	t := append(make([]E, 0, 1<<len(r)), zero.One())
+	for j := len(r) - 1; j >= 0; j-- {
+		// Prepend a variable: the low half for 0, the high half for 1.
+		n := len(t)
+		t = t[:2*n]
+		for b := range n {
+			t[n+b] = t[b].Mul(r[j])
+			t[b] = t[b].Sub(t[n+b])
+		}
+	}
+	return t
+}
