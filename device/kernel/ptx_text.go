@@ -500,4 +500,87 @@ DEVICE_INLINE u32 warp_sum(u32 v ZKWARP_PLACE) {
   return __reduce_add_sync(FULL_WARP, v);
 #endif
 }
+
+// ---- matrix instructions ------------------------------------------------------------
+//
+// d += a b for matrices whose entries are spread over the warp. Lane 4g + t has
+//   of d (16 x 8):  d[0], d[1] = entries (g, 2t), (g, 2t + 1); d[2], d[3] = (g + 8, the same)
+//   of a (16 x K):  a[0] = row g, a[1] = row g + 8, entries of the t-th word of the first half;
+//                   a[2], a[3] = the same rows, of the second half
+//   of b (K x 8):   b[0] = column g, t-th word of the first half; b[1] = of the second half
+// where a word holds 4 bytes (K = 32) or 32 bits (K = 256), lowest entry first.
+// All 32 lanes take part.
+
+#if defined(ZKWARP_SIMT)
+namespace simt {
+struct Matrix {
+  i32 *d;
+  const u32 *a, *b;
+};
+// word_product is the inner product of two words, as T interprets them.
+struct SignedBytes {
+  static i32 word_product(u32 a, u32 b) { return dot4(a, b, 0); }
+};
+struct UnsignedBytes {
+  static i32 word_product(u32 a, u32 b) { return (i32)dot4u(a, b, 0); }
+};
+struct Bits {
+  static i32 word_product(u32 a, u32 b) { return (i32)popcount(a & b); }
+};
+template <class T> void matrix_step(Warp &w) {
+  if (w.group != FULL_WARP) trap("a matrix instruction without all 32 lanes", Place::here());
+  for (u32 row = 0; row < 16; row++)
+    for (u32 column = 0; column < 8; column++) {
+      u32 s = 0;
+      for (u32 k = 0; k < 8; k++) {
+        u32 t = k & 3, half = k >> 2;
+        u32 a = w.frame<Matrix>(4 * (row & 7) + t)->a[2 * half + (row >> 3)];
+        u32 b = w.frame<Matrix>(4 * column + t)->b[half];
+        s += (u32)T::word_product(a, b);
+      }
+      i32 &d = w.frame<Matrix>(4 * (row & 7) + column / 2)->d[2 * (row >> 3) + (column & 1)];
+      d = (i32)((u32)d + s);
+    }
+}
+template <class T> void matrix(i32 *d, const u32 *a, const u32 *b, Place place) {
+  Matrix f = {d, a, b};
+  collective(matrix_step<T>, &f, FULL_WARP, place, "mma");
+}
+} // namespace simt
+#else
+#define ZKWARP_MMA(text)                                                                           \
+  asm volatile(text " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"             \
+               : "+r"(d[0]), "+r"(d[1]), "+r"(d[2]), "+r"(d[3])                                    \
+               : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]))
+#endif
+
+// mma_s8 multiplies signed bytes, K = 32.
+DEVICE_INLINE void mma_s8(i32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2] ZKWARP_PLACE) {
+#if defined(ZKWARP_SIMT)
+  simt::matrix<simt::SignedBytes>(d, a, b, place);
+#else
+  ZKWARP_MMA("mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32");
+#endif
+}
+
+// mma_u8 multiplies unsigned bytes, K = 32.
+DEVICE_INLINE void mma_u8(i32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2] ZKWARP_PLACE) {
+#if defined(ZKWARP_SIMT)
+  simt::matrix<simt::UnsignedBytes>(d, a, b, place);
+#else
+  ZKWARP_MMA("mma.sync.aligned.m16n8k32.row.col.s32.u8.u8.s32");
+#endif
+}
+
+// mma_b1 counts the positions where both bits are set, K = 256.
+DEVICE_INLINE void mma_b1(i32 (&d)[4], const u32 (&a)[4], const u32 (&b)[2] ZKWARP_PLACE) {
+#if defined(ZKWARP_SIMT)
+  simt::matrix<simt::Bits>(d, a, b, place);
+#else
+  ZKWARP_MMA("mma.sync.aligned.m16n8k256.row.col.s32.b1.b1.s32.and.popc");
+#endif
+}
+#if !defined(ZKWARP_SIMT)
+#undef ZKWARP_MMA
+#endif
 `
