@@ -1,10 +1,8 @@
 package bench
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
 	"runtime"
 	"strconv"
@@ -25,28 +23,13 @@ type Machine struct {
 }
 
 // Describe asks the machine about the hardware under a device. For a GPU that
-// is nvidia-smi, which must be there; the processor's name comes from the
-// operating system.
+// is nvidia-smi, which must be there.
 func Describe(ctx context.Context, d *device.Device) (Machine, error) {
 	if d.Kind() == device.CUDA {
 		return describeGPU(ctx, strings.TrimPrefix(d.Name(), "cuda:"))
 	}
-	return Machine{Card: processor(), Throttle: ""}, nil
-}
-
-// processor is the CPU's name with the cores that Go uses.
-func processor() string {
-	name := runtime.GOARCH + " processor"
-	if f, err := os.Open("/proc/cpuinfo"); err == nil {
-		defer f.Close()
-		for s := bufio.NewScanner(f); s.Scan(); {
-			if key, value, ok := strings.Cut(s.Text(), ":"); ok && strings.TrimSpace(key) == "model name" {
-				name = strings.TrimSpace(value)
-				break
-			}
-		}
-	}
-	return fmt.Sprintf("%s, %d threads", name, runtime.GOMAXPROCS(0))
+	i := d.Info()
+	return Machine{Card: fmt.Sprintf("%s, %d threads", i.Name, runtime.GOMAXPROCS(0))}, nil
 }
 
 // Bits of clocks_event_reasons.active, from the management library's header.

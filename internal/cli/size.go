@@ -4,35 +4,18 @@ import (
 	"fmt"
 	"math"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/zkwarp/zkwarp/device"
 )
 
 // byteSize is a flag: a number of bytes, with an optional unit.
 type byteSize int64
 
-var units = []struct {
-	suffix string
-	factor float64
-}{
-	{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
-	{"kB", 1e3}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1},
-}
-
 func (b *byteSize) Set(text string) error {
-	number, factor := text, 1.0
-	for _, u := range units {
-		if n, ok := strings.CutSuffix(text, u.suffix); ok {
-			number, factor = n, u.factor
-			break
-		}
-	}
-	v, err := strconv.ParseFloat(strings.TrimSpace(number), 64)
-	if err != nil || !(v >= 0) || v*factor >= math.MaxInt64 {
-		return fmt.Errorf("want a size such as 512MiB or 8GiB")
-	}
-	*b = byteSize(v * factor)
-	return nil
+	n, err := device.ParseBytes(text)
+	*b = byteSize(n)
+	return err
 }
 
 func (b *byteSize) String() string {
