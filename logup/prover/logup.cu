@@ -1,0 +1,45 @@
+// Kernels of package logup/prover.
+#include "device/ptx.cuh"
+#include "field/m31/m31.cuh"
+
+// logup_add_*: the sums of pairs of fractions, a thread a pair:
+// p[x] = p0 q1 + p1 q0, d[x] = q0 q1.
+extern "C" __global__ void __launch_bounds__(256) logup_add_ext(qm31 *__restrict__ p, qm31 *__restrict__ d, const qm31 *__restrict__ num,
+                                                                const qm31 *__restrict__ den, u64 n) {
+  u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= n) return;
+  qm31 q0 = den[2 * x], q1 = den[2 * x + 1];
+  p[x] = qm31_add(qm31_mul(num[2 * x], q1), qm31_mul(num[2 * x + 1], q0));
+  d[x] = qm31_mul(q0, q1);
+}
+
+extern "C" __global__ void __launch_bounds__(256) logup_add_base(qm31 *__restrict__ p, qm31 *__restrict__ d, const u32 *__restrict__ num,
+                                                                 const qm31 *__restrict__ den, u64 n) {
+  u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= n) return;
+  qm31 q0 = den[2 * x], q1 = den[2 * x + 1];
+  p[x] = qm31_add(qm31_mul_base(q1, num[2 * x]), qm31_mul_base(q0, num[2 * x + 1]));
+  d[x] = qm31_mul(q0, q1);
+}
+
+// All numerators are 1.
+extern "C" __global__ void __launch_bounds__(256) logup_add_ones(qm31 *__restrict__ p, qm31 *__restrict__ d, const qm31 *__restrict__ den, u64 n) {
+  u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  if (x >= n) return;
+  qm31 q0 = den[2 * x], q1 = den[2 * x + 1];
+  p[x] = qm31_add(q0, q1);
+  d[x] = qm31_mul(q0, q1);
+}
+
+// logup_claim: value = p + lambda q, where (p, q) is evals or, with a tau, the
+// four evals merged at it.
+extern "C" __global__ void __launch_bounds__(32) logup_claim(qm31 *value, const qm31 *evals, const qm31 *tau, const qm31 *lambda) {
+  if (threadIdx.x != 0) return;
+  qm31 p = evals[0], q = evals[1];
+  if (tau != 0) {
+    qm31 t = tau[0];
+    p = qm31_add(evals[0], qm31_mul(t, qm31_sub(evals[1], evals[0])));
+    q = qm31_add(evals[2], qm31_mul(t, qm31_sub(evals[3], evals[2])));
+  }
+  value[0] = qm31_add(p, qm31_mul(lambda[0], q));
+}

@@ -1,0 +1,88 @@
+package prover
+
+import (
+	_ "embed"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/m31"
+)
+
+//go:embed logup.cu
+var text string
+
+// Source is the package's kernels.
+var Source = &kernel.Source{Name: "logup/prover/logup.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, m31.Header}}
+
+const threads = 256
+
+func launch(q *device.Queue, name string, n int, args ...device.Arg) error {
+	return q.Launch(device.Kernel{Source: Source, Name: name}, device.D1(device.Blocks(n, threads)), device.D1(threads), 0, args...)
+}
+
+// add sums pairs of the layer below: p[x] = p0 q1 + p1 q0, d[x] = q0 q1.
+func add(q *device.Queue, p, d device.Buffer[m31.QM31], below layer) error {
+	n := p.Len()
+	num, den := below.num, below.den.Ext
+	ones := num.Stride == 1
+	if !q.OnHost() {
+		switch {
+		case ones:
+			return launch(q, "logup_add_ones", n, p.Arg(), d.Arg(), den.Arg(), device.U64(n))
+		case num.Base.Len() > 0:
+			return launch(q, "logup_add_base", n, p.Arg(), d.Arg(), num.Base.Arg(), den.Arg(), device.U64(n))
+		}
+		return launch(q, "logup_add_ext", n, p.Arg(), d.Arg(), num.Ext.Arg(), den.Arg(), device.U64(n))
+	}
+	po, do, y := p.Host(), d.Host(), den.Host()
+	base, ext := num.Base.Host(), num.Ext.Host()
+	return q.Parallel(n, 1024, func(lo, hi int) {
+		for x := lo; x < hi; x++ {
+			q0, q1 := y[2*x], y[2*x+1]
+			switch {
+			case ones:
+				po[x] = q1.Add(q0)
+			case base != nil:
+				po[x] = q1.MulBase(base[2*x]).Add(q0.MulBase(base[2*x+1]))
+			default:
+				var s m31.ProductSum
+				s.Add(ext[2*x], q1)
+				s.Add(ext[2*x+1], q0)
+				po[x] = s.Value()
+			}
+			do[x] = q0.Mul(q1)
+		}
+	})
+}
+
+// copyRoot writes a one-node layer's numerator and denominator.
+func copyRoot(q *device.Queue, out device.Buffer[m31.QM31], root layer) error {
+	if err := device.Copy(q, out.Slice(1, 2), root.den.Ext); err != nil {
+		return err
+	}
+	if root.num.Ext.Len() == 1 {
+		return device.Copy(q, out.Slice(0, 1), root.num.Ext)
+	}
+	// A word of the prime field, followed by three zeros.
+	words := device.View[m31.Element](out.Slice(0, 1))
+	if err := words.Zero(q); err != nil {
+		return err
+	}
+	return device.Copy(q, words.Slice(0, 1), root.num.Base)
+}
+
+// claim writes p + lambda*q, where (p, q) is evals or, with a tau, the four
+// evals merged at it.
+func claim(q *device.Queue, value, evals, tau, lambda device.Buffer[m31.QM31]) error {
+	if !q.OnHost() {
+		return q.Launch(device.Kernel{Source: Source, Name: "logup_claim"}, device.D1(1), device.D1(32), 0,
+			value.Arg(), evals.Arg(), tau.Arg(), lambda.Arg())
+	}
+	e := evals.Host()
+	p, d := e[0], e[1]
+	if tau.Len() == 1 {
+		p, d = merge(e, tau.Host()[0])
+	}
+	value.Host()[0] = p.Add(lambda.Host()[0].Mul(d))
+	return nil
+}

@@ -1,0 +1,208 @@
+// Package prover makes the proofs that package logup verifies, on a device.
+//
+// The whole tree is built first, from the leaves up, and kept; then its layers
+// are proved from the root down without waiting for the device.
+package prover
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/logup"
+	"github.com/zkwarp/zkwarp/sumcheck"
+	sumprover "github.com/zkwarp/zkwarp/sumcheck/prover"
+	transcript "github.com/zkwarp/zkwarp/transcript/prover"
+)
+
+// Leaves are 2^n fractions. Numerators are over the prime field (Base), over
+// the extension (Ext), or all 1 (neither is set). Leaves are read, not written.
+type Leaves struct {
+	Base device.Buffer[m31.Element]
+	Ext  device.Buffer[m31.QM31]
+	Den  device.Buffer[m31.QM31]
+}
+
+func (l Leaves) check(n int) error {
+	if n < 0 || n > logup.MaxVars {
+		return fmt.Errorf("%w: %d, at most %d", logup.ErrDepth, n, logup.MaxVars)
+	}
+	b, e := l.Base.Len(), l.Ext.Len()
+	if l.Den.Len() != 1<<n || b+e != 0 && (b+e != 1<<n || b != 0 && e != 0) {
+		return fmt.Errorf("%w: %d base and %d extension numerators, %d denominators for depth %d", logup.ErrDepth, b, e, l.Den.Len(), n)
+	}
+	return nil
+}
+
+// layer is the 2^k fractions of one layer; num is as in Leaves.
+type layer struct{ num, den sumprover.Table }
+
+// factors are the layer's tables for the sum-check of the layer above.
+func (l layer) factors() []sumprover.Table {
+	t := make([]sumprover.Table, 0, 4)
+	for _, x := range []sumprover.Table{l.num, l.den} {
+		if x.Stride == 1 { // all ones: half as many stand for both
+			t = append(t, x, x)
+			continue
+		}
+		for bit := range 2 {
+			y := sumprover.Table{Stride: 2}
+			if n := x.Base.Len(); n > 0 {
+				y.Base = x.Base.Slice(bit, n)
+			} else {
+				y.Ext = x.Ext.Slice(bit, x.Ext.Len())
+			}
+			t = append(t, y)
+		}
+	}
+	return t
+}
+
+// run is the buffers of one proof.
+type run struct {
+	q      *device.Queue
+	tr     *transcript.Transcript
+	layers []layer
+	owned  []interface{ Free() }
+}
+
+func alloc[T any](r *run, n int) (device.Buffer[T], error) {
+	b, err := device.Alloc[T](r.q, n)
+	r.owned = append(r.owned, b)
+	return b, err
+}
+
+func (r *run) free() {
+	for _, b := range r.owned {
+		b.Free()
+	}
+}
+
+// Prove proves the tree of 2^n leaves. It does not check that the fractions sum
+// to zero; if they do not, Verify says so. The claim is on the leaves. It costs
+// 2^n*20 bytes of memory more than the leaves hold, at its peak twice that.
+func Prove(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves) (*logup.Proof, *logup.Claim, error) {
+	if err := leaves.check(n); err != nil {
+		return nil, nil, err
+	}
+	r := &run{q: q, tr: tr}
+	defer r.free()
+	if err := r.build(n, leaves); err != nil {
+		return nil, nil, fmt.Errorf("logup: tree: %w", err)
+	}
+	words, points := 2, 0
+	for k := range n {
+		words += 3*k + 4
+		points += k + 1
+	}
+	out, err := alloc[m31.QM31](r, words+points)
+	if err != nil {
+		return nil, nil, fmt.Errorf("logup: proof: %w", err)
+	}
+	if err := r.prove(n, out.Slice(0, words), out.Slice(words, words+points)); err != nil {
+		return nil, nil, err
+	}
+	host, err := out.Read(q)
+	if err != nil {
+		return nil, nil, fmt.Errorf("logup: read the proof: %w", err)
+	}
+	proof := &logup.Proof{P: host[0], Q: host[1], Layers: make([]*sumcheck.Proof, n)}
+	claim := &logup.Claim{P: host[0], Q: host[1], Point: []m31.QM31{}}
+	at := host[2:words]
+	for k := range n {
+		layer := &sumcheck.Proof{Rounds: at[: 3*k : 3*k], Evals: at[3*k : 3*k+4 : 3*k+4]}
+		proof.Layers[k], at = layer, at[3*k+4:]
+	}
+	if n > 0 {
+		claim.Point = host[len(host)-n:]
+		claim.P, claim.Q = merge(proof.Layers[n-1].Evals, claim.Point[n-1])
+	}
+	return proof, claim, nil
+}
+
+// merge is the claim on a layer from its sum-check's evaluations.
+func merge(e []m31.QM31, tau m31.QM31) (p, q m31.QM31) {
+	return e[0].Add(tau.Mul(e[1].Sub(e[0]))), e[2].Add(tau.Mul(e[3].Sub(e[2])))
+}
+
+// build fills r.layers, root first.
+func (r *run) build(n int, leaves Leaves) error {
+	r.layers = make([]layer, n+1)
+	r.layers[n] = layer{sumprover.Table{Base: leaves.Base, Ext: leaves.Ext}, sumprover.Ext(leaves.Den)}
+	if leaves.Base.Len()+leaves.Ext.Len() == 0 {
+		ones, err := alloc[m31.Element](r, max(1, 1<<n/2))
+		if err != nil {
+			return err
+		}
+		if err := ones.Fill(r.q, 1); err != nil {
+			return err
+		}
+		r.layers[n].num = sumprover.Table{Base: ones, Stride: 1}
+	}
+	for k := n - 1; k >= 0; k-- {
+		p, err := alloc[m31.QM31](r, 1<<k)
+		if err != nil {
+			return err
+		}
+		q, err := alloc[m31.QM31](r, 1<<k)
+		if err != nil {
+			return err
+		}
+		r.layers[k] = layer{sumprover.Ext(p), sumprover.Ext(q)}
+		if err := add(r.q, p, q, r.layers[k+1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prove runs the protocol: words receives the root and each layer's messages
+// and evaluations, points each layer's point followed by tau.
+func (r *run) prove(n int, words, points device.Buffer[m31.QM31]) error {
+	root := words.Slice(0, 2)
+	if err := copyRoot(r.q, root, r.layers[0]); err != nil {
+		return fmt.Errorf("logup: root: %w", err)
+	}
+	if err := r.tr.Absorb(device.View[m31.Element](root)); err != nil {
+		return fmt.Errorf("logup: root: %w", err)
+	}
+	small, err := alloc[m31.QM31](r, 4)
+	if err != nil {
+		return fmt.Errorf("logup: challenges: %w", err)
+	}
+	coeffs, value := small.Slice(0, 3), small.Slice(3, 4)
+	one := m31.OneQM31()
+	if err := coeffs.Slice(0, 2).CopyFrom(r.q, []m31.QM31{one, one}); err != nil {
+		return fmt.Errorf("logup: coefficients: %w", err)
+	}
+	evals := root
+	point, tau := device.Buffer[m31.QM31]{}, device.Buffer[m31.QM31]{}
+	words = words.Slice(2, words.Len())
+	for k := range n {
+		out := sumprover.Output{Rounds: words.Slice(0, 3*k), Evals: words.Slice(3*k, 3*k+4), Point: points.Slice(0, k)}
+		next := points.Slice(0, k+1)
+		in := sumprover.Instance{Shape: logup.LayerShape(k), Tables: r.layers[k+1].factors(), Point: point, Coeffs: coeffs}
+		if err := r.layer(in, evals, tau, value, out, next.Slice(k, k+1)); err != nil {
+			return fmt.Errorf("logup: layer %d: %w", k, err)
+		}
+		evals, point, tau = out.Evals, next, next.Slice(k, k+1)
+		words, points = words.Slice(3*k+4, words.Len()), points.Slice(k+1, points.Len())
+	}
+	return nil
+}
+
+// layer proves one layer. The claim on it is evals merged at tau or, for the
+// root, evals itself; next is the tau that is drawn.
+func (r *run) layer(in sumprover.Instance, evals, tau, value device.Buffer[m31.QM31], out sumprover.Output, next device.Buffer[m31.QM31]) error {
+	lambda := in.Coeffs.Slice(2, 3)
+	if err := r.tr.Challenge(lambda); err != nil {
+		return err
+	}
+	if err := claim(r.q, value, evals, tau, lambda); err != nil {
+		return err
+	}
+	if err := sumprover.Run(r.q, r.tr, []sumprover.Instance{in}, value, out); err != nil {
+		return err
+	}
+	return r.tr.Challenge(next)
+}

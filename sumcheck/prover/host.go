@@ -1,0 +1,269 @@
+package prover
+
+import (
+	"sync"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/mle"
+	"github.com/zkwarp/zkwarp/sumcheck"
+)
+
+// host is a batch on the CPU.
+type host struct {
+	q    *device.Queue
+	n, d int // rounds and degree of the batch
+	inst []*hostInstance
+}
+
+// hostTable is a factor's current table: entry x is base[x*stride] until the
+// first fold of a base table, ext[x*stride] otherwise.
+type hostTable struct {
+	base   []m31.Element
+	ext    []m31.QM31
+	stride int
+}
+
+func (t hostTable) at(x int) m31.QM31 {
+	if t.base != nil {
+		return m31.Lift(t.base[x*t.stride])
+	}
+	return t.ext[x*t.stride]
+}
+
+// hostInstance is one instance. Its message is
+//
+//	weight * scale * eq(z_i, X) * inner(X)
+//
+// in round i, with inner(X) = sum_x eq(z_{i+1..}, x) * summand(r, X, x), whose
+// degree is one less (Gruen's trick). claim is inner's value at the challenge of
+// the round before: it gives inner's value at one of 0 and 1 from the other.
+type hostInstance struct {
+	vars   int
+	degree int // of inner
+	eq     bool
+	terms  []hostTerm
+	tables []hostTable
+	folded [][]m31.QM31 // memory of the folded tables
+	point  []m31.QM31
+	rest   []m31.QM31 // eq(z_{i+1..}, x)
+
+	weight m31.QM31 // gamma^j
+	scale  m31.QM31 // eq of the bound variables
+	claim  m31.QM31
+	inner  [sumcheck.MaxDegree + 1]m31.QM31 // the round's inner at 0..degree
+}
+
+type hostTerm struct {
+	factors []int
+	coeff   m31.QM31
+	plain   bool // coeff is 1
+}
+
+func newHost(q *device.Queue, instances []Instance, n, d int) *host {
+	b := &host{q: q, n: n, d: d}
+	for _, in := range instances {
+		h := &hostInstance{vars: in.Vars, degree: in.InnerDegree(), eq: in.Eq, point: in.Point.Host()}
+		coeffs := in.Coeffs.Host()
+		for i := range in.NumTerms() {
+			t := hostTerm{factors: in.Term(i), coeff: m31.OneQM31()}
+			if coeffs != nil {
+				t.coeff = coeffs[i]
+			}
+			t.plain = t.coeff == m31.OneQM31()
+			h.terms = append(h.terms, t)
+		}
+		for _, t := range in.Tables {
+			h.tables = append(h.tables, hostTable{t.Base.Host(), t.Ext.Host(), t.stride()})
+		}
+		b.inst = append(b.inst, h)
+	}
+	return b
+}
+
+func (b *host) free() {}
+
+func (b *host) start(values, gamma device.Buffer[m31.QM31]) error {
+	weight := m31.OneQM31()
+	for j, h := range b.inst {
+		h.weight, h.scale, h.claim = weight, m31.OneQM31(), values.Host()[j]
+		weight = weight.Mul(gamma.Host()[0])
+	}
+	return nil
+}
+
+// joined says whether the instance takes part in round i, and the size of
+// its tables' halves.
+func (b *host) joined(h *hostInstance, i int) (half int, ok bool) {
+	k := i - (b.n - h.vars)
+	if k < 0 {
+		return 0, false
+	}
+	return 1 << (h.vars - 1 - k), true
+}
+
+func (b *host) message(i int, out device.Buffer[m31.QM31]) error {
+	message := make([]m31.QM31, b.d)
+	for _, h := range b.inst {
+		half, ok := b.joined(h, i)
+		if !ok {
+			// Constant in this and in the later variables before it joins.
+			v := h.claim.Mul(h.weight)
+			for range b.n - 1 - i - h.vars {
+				v = v.Double()
+			}
+			for e := range message {
+				message[e] = message[e].Add(v)
+			}
+			continue
+		}
+		if err := b.sums(h, i, half); err != nil {
+			return err
+		}
+		h.addTo(message, i-(b.n-h.vars))
+	}
+	copy(out.Host(), message)
+	return nil
+}
+
+// sums fills h.inner for round i.
+func (b *host) sums(h *hostInstance, i, half int) error {
+	k := i - (b.n - h.vars)
+	one := m31.OneQM31()
+	z := m31.QM31{}
+	if h.eq {
+		z = h.point[k]
+		if k == 0 {
+			h.rest = mle.EqTable(h.point[1:])
+		}
+	}
+	// The sum at 1 is worked out, and the one at 0 derived, only where the
+	// claim says nothing about the value at 1.
+	first := 0
+	if h.eq && z.IsZero() {
+		first = 1
+	}
+	var mu sync.Mutex
+	var total [sumcheck.MaxDegree]m31.QM31
+	kernel := h.kernel()
+	err := b.q.Parallel(half, 1024, func(lo, hi int) {
+		s := kernel(h, lo, hi, half, first)
+		mu.Lock()
+		defer mu.Unlock()
+		for e := range total {
+			total[e] = total[e].Add(s[e])
+		}
+	})
+	h.inner[first] = total[0]
+	copy(h.inner[2:], total[1:h.degree])
+	switch {
+	case !h.eq:
+		h.inner[1] = h.claim.Sub(h.inner[0])
+	case first == 1:
+		h.inner[0] = h.claim
+	default:
+		h.inner[1] = h.claim.Sub(one.Sub(z).Mul(h.inner[0])).Mul(z.Inverse())
+	}
+	return err
+}
+
+// addTo adds the instance's share of the round's message.
+func (h *hostInstance) addTo(message []m31.QM31, k int) {
+	one := m31.OneQM31()
+	factor := h.weight.Mul(h.scale)
+	for e := range message {
+		at := m31.Element(e)
+		if e > 0 {
+			at++
+		}
+		var v m31.QM31
+		if int(at) <= h.degree {
+			v = h.inner[at]
+		} else {
+			known := h.inner
+			v = sumcheck.Interpolate(known[:h.degree+1], m31.Lift(at))
+		}
+		if h.eq { // eq(z, X) = 1 - z + X (2z - 1)
+			z := h.point[k]
+			v = v.Mul(one.Sub(z).Add(z.Double().Sub(one).MulBase(at)))
+		}
+		message[e] = message[e].Add(v.Mul(factor))
+	}
+}
+
+func (b *host) fold(i int, challenge device.Buffer[m31.QM31]) error {
+	r := challenge.Host()[0]
+	one := m31.OneQM31()
+	for _, h := range b.inst {
+		half, ok := b.joined(h, i)
+		if !ok {
+			continue
+		}
+		known := h.inner
+		h.claim = sumcheck.Interpolate(known[:h.degree+1], r)
+		if h.eq {
+			z := h.point[i-(b.n-h.vars)]
+			h.scale = h.scale.Mul(one.Sub(z).Sub(r).Add(z.Mul(r).Double()))
+			if half > 1 { // sum over the variable that comes next
+				m31.AddVecQM31(h.rest[:half/2], h.rest, h.rest[half/2:])
+				h.rest = h.rest[:half/2]
+			}
+		}
+		for k := range h.tables {
+			if h.folded == nil {
+				h.folded = make([][]m31.QM31, len(h.tables))
+			}
+			if h.folded[k] == nil {
+				h.folded[k] = make([]m31.QM31, half)
+			}
+			t, to := h.tables[k], h.folded[k][:half]
+			if err := b.q.Parallel(half, 2048, func(lo, hi int) { t.fold(to, lo, hi, half, r) }); err != nil {
+				return err
+			}
+			h.tables[k] = hostTable{ext: to, stride: 1}
+		}
+	}
+	return nil
+}
+
+// fold writes entries [lo, hi) of the folded table; to may be the table itself.
+func (t hostTable) fold(to []m31.QM31, lo, hi, half int, r m31.QM31) {
+	switch {
+	case t.base != nil && t.stride == 1:
+		foldBase(to[lo:hi], t.base[lo:], t.base[half+lo:], r)
+	case t.base == nil && t.stride == 1:
+		foldExt(to[lo:hi], t.ext[lo:], t.ext[half+lo:], r)
+	default:
+		for x := lo; x < hi; x++ {
+			a := t.at(x)
+			to[x] = a.Add(r.Mul(t.at(x + half).Sub(a)))
+		}
+	}
+}
+
+func foldBase(dst []m31.QM31, a, b []m31.Element, r m31.QM31) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		v := r.MulBase(b[i].Sub(a[i]))
+		v.A.Re = v.A.Re.Add(a[i])
+		dst[i] = v
+	}
+}
+
+func foldExt(dst, a, b []m31.QM31, r m31.QM31) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := range dst {
+		dst[i] = a[i].Add(r.Mul(b[i].Sub(a[i])))
+	}
+}
+
+func (b *host) evals(out device.Buffer[m31.QM31]) error {
+	o := out.Host()
+	for _, h := range b.inst {
+		for k, t := range h.tables {
+			o[k] = t.at(0)
+		}
+		o = o[len(h.tables):]
+	}
+	return nil
+}

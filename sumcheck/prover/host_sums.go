@@ -1,0 +1,129 @@
+package prover
+
+import (
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/sumcheck"
+)
+
+// sums are a range's shares of inner's values at first (0 or 1), 2 and 3.
+type sums = [sumcheck.MaxDegree]m31.QM31
+
+// kernel is the loop over a range of the tables' halves that fits the instance
+// best.
+func (h *hostInstance) kernel() func(h *hostInstance, lo, hi, half, first int) sums {
+	if !h.eq && len(h.terms) == 1 && h.terms[0].plain && len(h.terms[0].factors) == 2 {
+		a, b := h.tables[h.terms[0].factors[0]], h.tables[h.terms[0].factors[1]]
+		if a.stride == 1 && b.stride == 1 {
+			switch {
+			case a.base != nil && b.base != nil:
+				return baseBase
+			case a.base == nil && b.base == nil:
+				return extExt
+			default:
+				return baseExt
+			}
+		}
+	}
+	return general
+}
+
+// general sums any terms, factor by factor.
+func general(h *hostInstance, lo, hi, half, first int) (out sums) {
+	var sum [sumcheck.MaxDegree]m31.ProductSum // with eq: of products by it
+	var values [sumcheck.MaxDegree][sumcheck.MaxFactors]m31.QM31
+	for x := lo; x < hi; x++ {
+		for k, t := range h.tables {
+			a, b := t.at(x), t.at(x+half)
+			step := b.Sub(a)
+			values[0][k] = a
+			if first == 1 {
+				values[0][k] = b
+			}
+			for e := 1; e < h.degree; e++ {
+				b = b.Add(step)
+				values[e][k] = b
+			}
+		}
+		for e := range h.degree {
+			v := &values[e]
+			var s m31.QM31
+			for i := range h.terms {
+				t := &h.terms[i]
+				p := v[t.factors[0]]
+				for _, k := range t.factors[1:] {
+					p = p.Mul(v[k])
+				}
+				if !t.plain {
+					p = p.Mul(t.coeff)
+				}
+				s = s.Add(p)
+			}
+			if h.eq {
+				sum[e].Add(h.rest[x], s)
+			} else {
+				out[e] = out[e].Add(s)
+			}
+		}
+	}
+	if h.eq {
+		for e := range h.degree {
+			out[e] = sum[e].Value()
+		}
+	}
+	return out
+}
+
+// pair are the tables of a product of two factors, a base one first.
+func (h *hostInstance) pair() (a, b hostTable) {
+	a, b = h.tables[h.terms[0].factors[0]], h.tables[h.terms[0].factors[1]]
+	if a.base == nil && b.base != nil {
+		a, b = b, a
+	}
+	return a, b
+}
+
+// baseBase is the product of two base tables, at 0 and 2. Words stay unreduced:
+// a product is below 2^62, so three of them and a partial value fit.
+func baseBase(h *hostInstance, lo, hi, half, _ int) sums {
+	a, b := h.pair()
+	a0, a1 := a.base[lo:hi], a.base[half+lo:half+hi]
+	b0, b1 := b.base[lo:hi], b.base[half+lo:half+hi]
+	zero := m31.Dot(a0, b0)
+	var two uint64
+	a1, b0, b1 = a1[:len(a0)], b0[:len(a0)], b1[:len(a0)]
+	for i := range a0 {
+		// The value at 2, as a representative below 2^33.
+		x := 2*uint64(a1[i]) + m31.P - uint64(a0[i])
+		y := 2*uint64(b1[i]) + m31.P - uint64(b0[i])
+		x, y = x&m31.P+x>>31, y&m31.P+y>>31
+		two = two&m31.P + two>>31 + x*y
+	}
+	return sums{m31.Lift(zero), m31.Lift(m31.New(two))}
+}
+
+// baseExt is the product of a base and an extension table, at 0 and 2.
+func baseExt(h *hostInstance, lo, hi, half, _ int) sums {
+	a, b := h.pair()
+	a0, a1 := a.base[lo:hi], a.base[half+lo:half+hi]
+	b0, b1 := b.ext[lo:hi], b.ext[half+lo:half+hi]
+	a1, b0, b1 = a1[:len(a0)], b0[:len(a0)], b1[:len(a0)]
+	var two m31.BaseSum
+	for i := range a0 {
+		two.Add(a1[i].Double().Sub(a0[i]), b1[i].Double().Sub(b0[i]))
+	}
+	return sums{m31.DotBase(a0, b0), two.Value()}
+}
+
+// extExt is the product of two extension tables, at 0 and 2.
+func extExt(h *hostInstance, lo, hi, half, _ int) sums {
+	a, b := h.pair()
+	a0, a1 := a.ext[lo:hi], a.ext[half+lo:half+hi]
+	b0, b1 := b.ext[lo:hi], b.ext[half+lo:half+hi]
+	a1, b0, b1 = a1[:len(a0)], b0[:len(a0)], b1[:len(a0)]
+	var zero, two m31.ProductSum
+	for i := range a0 {
+		zero.Add(a0[i], b0[i])
+		two.Add(a1[i].Double().Sub(a0[i]), b1[i].Double().Sub(b0[i]))
+	}
+	return sums{zero.Value(), two.Value()}
+}

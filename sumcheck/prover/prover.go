@@ -1,0 +1,186 @@
+// Package prover makes the proofs that package sumcheck verifies, on a device.
+//
+// A run is a chain of asynchronous operations: a round's message is computed
+// into a buffer, the device's transcript absorbs it and draws the challenge into
+// another, and the fold reads it there. The host waits once, to read the proof.
+package prover
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/sumcheck"
+	transcript "github.com/zkwarp/zkwarp/transcript/prover"
+)
+
+// Table is the 2^n values of one factor: either Base or Ext is set. Entry x is
+// at index x*Stride; Stride 0 stands for 1. Tables are read, never written.
+type Table struct {
+	Base   device.Buffer[m31.Element]
+	Ext    device.Buffer[m31.QM31]
+	Stride int
+}
+
+// Base is the table of a buffer over the prime field.
+func Base(b device.Buffer[m31.Element]) Table { return Table{Base: b} }
+
+// Ext is the table of a buffer over the extension.
+func Ext(b device.Buffer[m31.QM31]) Table { return Table{Ext: b} }
+
+func (t Table) stride() int { return max(1, t.Stride) }
+
+// Instance is one claim of a batch as the prover knows it.
+type Instance struct {
+	sumcheck.Shape
+	Tables []Table                 // one a factor
+	Point  device.Buffer[m31.QM31] // eq's point, if Eq
+	Coeffs device.Buffer[m31.QM31] // one a term; empty: all 1
+}
+
+func (in Instance) check() error {
+	if err := in.Shape.Check(); err != nil {
+		return err
+	}
+	if len(in.Tables) != in.Factors {
+		return fmt.Errorf("%w: %d tables for %d factors", sumcheck.ErrShape, len(in.Tables), in.Factors)
+	}
+	for k, t := range in.Tables {
+		n := t.Base.Len() + t.Ext.Len()
+		if (t.Base.Len() == 0) == (t.Ext.Len() == 0) || n < (1<<in.Vars-1)*t.stride()+1 || n > t.stride()<<in.Vars {
+			return fmt.Errorf("%w: factor %d: %d base and %d extension entries at stride %d for %d variables",
+				sumcheck.ErrShape, k, t.Base.Len(), t.Ext.Len(), t.stride(), in.Vars)
+		}
+	}
+	want := 0
+	if in.Eq {
+		want = in.Vars
+	}
+	if in.Point.Len() != want {
+		return fmt.Errorf("%w: eq point of %d coordinates, want %d", sumcheck.ErrShape, in.Point.Len(), want)
+	}
+	if n := in.Coeffs.Len(); n != 0 && n != in.NumTerms() {
+		return fmt.Errorf("%w: %d coefficients for %d terms", sumcheck.ErrShape, n, in.NumTerms())
+	}
+	return nil
+}
+
+// Shapes of the instances.
+func Shapes(instances []Instance) []sumcheck.Shape {
+	s := make([]sumcheck.Shape, len(instances))
+	for i, in := range instances {
+		s[i] = in.Shape
+	}
+	return s
+}
+
+// Output is where Run leaves the proof and the point, for n rounds of degree d.
+type Output struct {
+	Rounds device.Buffer[m31.QM31] // n*d
+	Evals  device.Buffer[m31.QM31] // one a factor of all instances
+	Point  device.Buffer[m31.QM31] // n
+}
+
+// Prove proves the batch; values are the claimed sums, which are not checked.
+// Proof and Result are as package sumcheck describes them.
+func Prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, values []m31.QM31) (*sumcheck.Proof, *sumcheck.Result, error) {
+	shapes := Shapes(instances)
+	if len(values) != len(instances) || len(values) == 0 {
+		return nil, nil, fmt.Errorf("%w: %d values for %d instances", sumcheck.ErrShape, len(values), len(instances))
+	}
+	n, d, e := sumcheck.Rounds(shapes), sumcheck.Degree(shapes), sumcheck.Evaluations(shapes)
+	claimed, err := device.Upload(q, values)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sumcheck: claims: %w", err)
+	}
+	defer claimed.Free()
+	all, err := device.Alloc[m31.QM31](q, n*d+e+n)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sumcheck: proof: %w", err)
+	}
+	defer all.Free()
+	out := Output{Rounds: all.Slice(0, n*d), Evals: all.Slice(n*d, n*d+e), Point: all.Slice(n*d+e, n*d+e+n)}
+	if err := Run(q, tr, instances, claimed, out); err != nil {
+		return nil, nil, err
+	}
+	host, err := all.Read(q)
+	if err != nil {
+		return nil, nil, fmt.Errorf("sumcheck: read the proof: %w", err)
+	}
+	proof := &sumcheck.Proof{Rounds: host[: n*d : n*d], Evals: host[n*d : n*d+e : n*d+e]}
+	return proof, sumcheck.NewResult(shapes, host[n*d+e:], proof.Evals), nil
+}
+
+// batch is a run's state on one kind of device.
+type batch interface {
+	// start takes the claimed sums and the batching challenge.
+	start(values, gamma device.Buffer[m31.QM31]) error
+	// message writes the combined round polynomial of round i at 0, 2, ..., d.
+	message(i int, out device.Buffer[m31.QM31]) error
+	// fold binds the variable of round i to the challenge r.
+	fold(i int, r device.Buffer[m31.QM31]) error
+	// evals writes the factors' final values.
+	evals(out device.Buffer[m31.QM31]) error
+	free()
+}
+
+// Run is Prove on the device alone: values are the claimed sums, one an
+// instance, and everything stays there. It does not wait for the device.
+func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, values device.Buffer[m31.QM31], out Output) error {
+	for j, in := range instances {
+		if err := in.check(); err != nil {
+			return fmt.Errorf("instance %d: %w", j, err)
+		}
+	}
+	shapes := Shapes(instances)
+	n, d := sumcheck.Rounds(shapes), sumcheck.Degree(shapes)
+	if len(instances) == 0 || values.Len() != len(instances) || out.Rounds.Len() != n*d || out.Evals.Len() != sumcheck.Evaluations(shapes) || out.Point.Len() != n {
+		return fmt.Errorf("%w: buffers do not fit %d instances", sumcheck.ErrShape, len(instances))
+	}
+	gamma, err := device.Alloc[m31.QM31](q, 1)
+	if err != nil {
+		return fmt.Errorf("sumcheck: challenge: %w", err)
+	}
+	defer gamma.Free()
+	if err := tr.Absorb(device.View[m31.Element](values)); err != nil {
+		return fmt.Errorf("sumcheck: claims: %w", err)
+	}
+	if err := tr.Challenge(gamma); err != nil {
+		return fmt.Errorf("sumcheck: batching challenge: %w", err)
+	}
+	var b batch
+	if q.OnHost() {
+		b = newHost(q, instances, n, d)
+	} else if b, err = newOnDevice(q, instances, n, d, out.Point); err != nil {
+		return fmt.Errorf("sumcheck: working memory: %w", err)
+	}
+	defer b.free()
+	if err := b.start(values, gamma); err != nil {
+		return fmt.Errorf("sumcheck: start: %w", err)
+	}
+	for i := range n {
+		if err := round(tr, b, i, out.Rounds.Slice(i*d, (i+1)*d), out.Point.Slice(i, i+1)); err != nil {
+			return fmt.Errorf("sumcheck: round %d: %w", i, err)
+		}
+	}
+	if err := b.evals(out.Evals); err != nil {
+		return fmt.Errorf("sumcheck: evaluations: %w", err)
+	}
+	if err := tr.Absorb(device.View[m31.Element](out.Evals)); err != nil {
+		return fmt.Errorf("sumcheck: evaluations: %w", err)
+	}
+	return nil
+}
+
+func round(tr *transcript.Transcript, b batch, i int, message, r device.Buffer[m31.QM31]) error {
+	if err := b.message(i, message); err != nil {
+		return err
+	}
+	if err := tr.Absorb(device.View[m31.Element](message)); err != nil {
+		return err
+	}
+	if err := tr.Challenge(r); err != nil {
+		return err
+	}
+	return b.fold(i, r)
+}

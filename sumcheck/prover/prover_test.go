@@ -1,0 +1,220 @@
+package prover_test
+
+import (
+	"errors"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/sumcheck"
+	"github.com/zkwarp/zkwarp/sumcheck/prover"
+	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
+	"github.com/zkwarp/zkwarp/transcript"
+	tprover "github.com/zkwarp/zkwarp/transcript/prover"
+)
+
+func newTranscript() *transcript.Transcript {
+	tr := transcript.New(transcript.TagTest)
+	tr.Absorb([]m31.Element{2, 7})
+	return tr
+}
+
+func upload[T any](t testing.TB, q *device.Queue, v []T) device.Buffer[T] {
+	t.Helper()
+	b, err := device.Upload(q, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Free)
+	return b
+}
+
+// instances uploads a batch. Tables whose values are in the prime field go up
+// as such; some go up interleaved with others, as a strided table.
+func instances(t testing.TB, q *device.Queue, rng *rand.Rand, b *sumchecktest.Batch) []prover.Instance {
+	t.Helper()
+	out := make([]prover.Instance, len(b.Claims))
+	for j, c := range b.Claims {
+		in := prover.Instance{Shape: c.Shape, Point: upload(t, q, c.Point), Coeffs: upload(t, q, c.Coeffs)}
+		for k, values := range b.Tables[j] {
+			stride, offset := 1, 0
+			if rng.IntN(3) == 0 {
+				stride = 2 + rng.IntN(2)
+				offset = rng.IntN(stride)
+			}
+			wide := sumchecktest.Random(rng, len(values)*stride)
+			for x, v := range values {
+				wide[x*stride+offset] = v
+			}
+			if b.IsBase[j][k] {
+				words := make([]m31.Element, len(wide))
+				for i, v := range wide {
+					words[i] = v.A.Re
+				}
+				buf := upload(t, q, words)
+				in.Tables = append(in.Tables, prover.Table{Base: buf.Slice(offset, len(words)), Stride: stride})
+			} else {
+				buf := upload(t, q, wide)
+				in.Tables = append(in.Tables, prover.Table{Ext: buf.Slice(offset, len(wide)), Stride: stride})
+			}
+		}
+		out[j] = in
+	}
+	return out
+}
+
+func values(b *sumchecktest.Batch) []m31.QM31 {
+	v := make([]m31.QM31, len(b.Claims))
+	for j, c := range b.Claims {
+		v[j] = c.Value
+	}
+	return v
+}
+
+// TestAgainstDefinition compares every word with the reference prover's, and
+// verifies.
+func TestAgainstDefinition(t *testing.T) {
+	all := sumchecktest.Batches()
+	names := slices.Sorted(maps.Keys(all))
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		rng := rand.New(rand.NewPCG(7, 7))
+		for _, name := range names {
+			b := sumchecktest.NewBatch(rng, all[name])
+			ins := instances(t, q, rng, b)
+			wantTr := newTranscript()
+			want := sumchecktest.Prove(wantTr, b.Claims, b.Tables, sumchecktest.Cheat{})
+			tr, err := tprover.FromHost(q, newTranscript())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, r, err := prover.Prove(q, tr, ins, values(b))
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if !slices.Equal(got.Rounds, want.Rounds) {
+				t.Fatalf("%s: round messages differ from the definition's", name)
+			}
+			if !slices.Equal(got.Evals, want.Evals) {
+				t.Fatalf("%s: final evaluations differ from the definition's", name)
+			}
+			after, err := tr.Host()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if after.State() != wantTr.State() {
+				t.Fatalf("%s: transcripts ended in different states", name)
+			}
+			v, err := sumcheck.Verify(newTranscript(), b.Claims, got)
+			if err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+			if !slices.Equal(v.Point, r.Point) || !slices.EqualFunc(v.Evals, r.Evals, slices.Equal) {
+				t.Fatalf("%s: prover and verifier disagree on the result", name)
+			}
+		}
+	})
+}
+
+// TestInputsUntouched: the caller's tables survive a proof.
+func TestInputsUntouched(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		rng := rand.New(rand.NewPCG(8, 8))
+		b := sumchecktest.NewBatch(rng, []sumcheck.Shape{sumcheck.Product(5, 3), sumcheck.EqProduct(4, 2)})
+		ins := instances(t, q, rng, b)
+		var want []*sumcheck.Proof
+		for range 2 {
+			tr, err := tprover.FromHost(q, newTranscript())
+			if err != nil {
+				t.Fatal(err)
+			}
+			p, _, err := prover.Prove(q, tr, ins, values(b))
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, p)
+		}
+		if !slices.Equal(want[0].Rounds, want[1].Rounds) || !slices.Equal(want[0].Evals, want[1].Evals) {
+			t.Fatal("proving twice gave two proofs")
+		}
+	})
+}
+
+func TestBadInstances(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		z := upload(t, q, make([]m31.QM31, 8))
+		w := upload(t, q, make([]m31.Element, 8))
+		good := prover.Instance{Shape: sumcheck.Product(3, 2), Tables: []prover.Table{prover.Ext(z), prover.Base(w)}}
+		for name, change := range map[string]func(*prover.Instance){
+			"short table":   func(in *prover.Instance) { in.Tables[1] = prover.Base(w.Slice(0, 7)) },
+			"long table":    func(in *prover.Instance) { in.Vars = 2 },
+			"stride":        func(in *prover.Instance) { in.Tables[0].Stride = 2 },
+			"both kinds":    func(in *prover.Instance) { in.Tables[0].Base = w },
+			"neither kind":  func(in *prover.Instance) { in.Tables[0] = prover.Table{} },
+			"missing table": func(in *prover.Instance) { in.Tables = in.Tables[:1] },
+			"point":         func(in *prover.Instance) { in.Point = z.Slice(0, 3) },
+			"no point":      func(in *prover.Instance) { in.Eq = true },
+			"coefficients":  func(in *prover.Instance) { in.Coeffs = z.Slice(0, 2) },
+			"shape":         func(in *prover.Instance) { in.Factors = 0 },
+		} {
+			in := good
+			in.Tables = slices.Clone(good.Tables)
+			change(&in)
+			tr, err := tprover.FromHost(q, newTranscript())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := prover.Prove(q, tr, []prover.Instance{in}, make([]m31.QM31, 1)); !errors.Is(err, sumcheck.ErrShape) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		tr, err := tprover.FromHost(q, newTranscript())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := prover.Prove(q, tr, nil, nil); !errors.Is(err, sumcheck.ErrShape) {
+			t.Errorf("empty batch: %v", err)
+		}
+	})
+}
+
+func BenchmarkProduct(b *testing.B) {
+	d, err := device.Open("auto")
+	if err != nil {
+		b.Fatal(err)
+	}
+	q := devicetest.Queue(b, d)
+	rng := rand.New(rand.NewPCG(9, 9))
+	const n = 20
+	ext := [2]device.Buffer[m31.QM31]{upload(b, q, sumchecktest.Random(rng, 1<<n)), upload(b, q, sumchecktest.Random(rng, 1<<n))}
+	base := [2]device.Buffer[m31.Element]{
+		upload(b, q, m31.Words(sumchecktest.Random(rng, 1<<(n-2)))),
+		upload(b, q, m31.Words(sumchecktest.Random(rng, 1<<(n-2)))),
+	}
+	point := upload(b, q, sumchecktest.Random(rng, n))
+	for _, c := range []struct {
+		name string
+		in   prover.Instance
+	}{
+		{"base-base", prover.Instance{Shape: sumcheck.Product(n, 2), Tables: []prover.Table{prover.Base(base[0]), prover.Base(base[1])}}},
+		{"base-ext", prover.Instance{Shape: sumcheck.Product(n, 2), Tables: []prover.Table{prover.Base(base[0]), prover.Ext(ext[1])}}},
+		{"ext-ext", prover.Instance{Shape: sumcheck.Product(n, 2), Tables: []prover.Table{prover.Ext(ext[0]), prover.Ext(ext[1])}}},
+		{"eq-ext-ext", prover.Instance{Shape: sumcheck.EqProduct(n, 2), Point: point, Tables: []prover.Table{prover.Ext(ext[0]), prover.Ext(ext[1])}}},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			for b.Loop() {
+				tr, err := tprover.FromHost(q, newTranscript())
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, _, err := prover.Prove(q, tr, []prover.Instance{c.in}, make([]m31.QM31, 1)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(int(1)<<n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mentries/s")
+		})
+	}
+}

@@ -1,0 +1,284 @@
+// Kernels of package sumcheck/prover. One launch serves all instances of a
+// batch that have joined: they are sorted by their number of variables, large
+// first, so that in every round they are a prefix, and block (x, y) works for
+// instance (or table) y of it.
+#include "device/ptx.cuh"
+#include "field/m31/m31.cuh"
+
+// What device.go calls tableDesc: a factor's table, or an instance's eq table.
+struct Table {
+  u64 source;  // the caller's table
+  u64 folded;  // the table after the first fold, 2^(vars-1) elements
+  u64 kind;    // 0: words, 1: elements, 2: eq of the variables after the round's
+  u64 stride;  // of source
+  u64 vars;    // of the instance
+  u64 out;     // index of the final evaluation
+};
+
+// What device.go calls instanceDesc.
+struct Instance {
+  u64 point;   // eq's point, or null
+  u64 coeffs;  // one a term, or null for ones
+  u64 rest;    // eq of the variables after the round's
+  u64 vars;
+  u64 degree;  // of the inner polynomial: of the largest term
+  u64 terms;   // number of terms
+  u64 term;    // index of the first
+  u64 table;   // index of the first factor's table
+  u64 claim;   // index in the batch, as claims are numbered
+};
+
+// The state of one instance: its batching weight, eq of the bound variables,
+// the inner claim, and the round's inner polynomial at 0, 1, 2, 3.
+struct State {
+  qm31 weight, scale, claim, inner[4];
+};
+
+// Halves of one table in one round.
+struct Halves {
+  const u32 *words;
+  const qm31 *elements;
+  u64 stride, half;
+};
+
+// first_round: the instance joins in this round, so its tables are the caller's.
+DEVICE_INLINE Halves halves(const Table &t, u32 first_round, u64 half) {
+  Halves h;
+  h.half = half;
+  h.stride = first_round ? t.stride : 1;
+  h.words = first_round && t.kind == 0 ? (const u32 *)t.source : 0;
+  h.elements = (const qm31 *)(first_round ? t.source : t.folded);
+  return h;
+}
+
+// The round's variable among the instance's.
+DEVICE_INLINE u32 own_round(u64 vars, u32 round, u32 rounds) { return round + (u32)vars - rounds; }
+
+// sumcheck_start: weights gamma^j and the claims.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_start(State *state, const qm31 *__restrict__ values,
+                                                                 const qm31 *__restrict__ gamma, u32 n) {
+  u32 j = blockIdx.x * blockDim.x + threadIdx.x;
+  if (j >= n) return;
+  qm31 w = qm31_one(), g = gamma[0];
+  for (u32 e = j; e != 0; e >>= 1) {
+    if (e & 1) w = qm31_mul(w, g);
+    g = qm31_sqr(g);
+  }
+  state[j].weight = w;
+  state[j].scale = qm31_one();
+  state[j].claim = values[j];
+}
+
+// The inner polynomial at 1 instead of 0 is summed where the claim says nothing
+// about its value at 1.
+DEVICE_INLINE bool sum_at_one(const Instance &in, u32 k) {
+  if (in.point == 0) return false;
+  qm31 z = ((const qm31 *)in.point)[k];
+  return (z.x[0] | z.x[1] | z.x[2] | z.x[3]) == 0;
+}
+
+// multiply_at multiplies p[e] by a factor's value at the e-th place, where the
+// places are 0 (or 1), 2 and 3; `fresh` overwrites instead.
+DEVICE_INLINE void multiply_at(qm31 p[3], const Halves &h, u64 x, bool at_one, u32 degree, bool fresh) {
+  u64 lo = x * h.stride, hi = (x + h.half) * h.stride;
+  if (h.words) {
+    u32 a = h.words[lo], b = h.words[hi], step = m31_sub(b, a), v = at_one ? b : a;
+    p[0] = fresh ? qm31_lift(v) : qm31_mul_base(p[0], v);
+    v = b;
+    for (u32 e = 1; e < 3; e++)
+      if (e < degree) {
+        v = m31_add(v, step);
+        p[e] = fresh ? qm31_lift(v) : qm31_mul_base(p[e], v);
+      }
+    return;
+  }
+  qm31 a = h.elements[lo], b = h.elements[hi], step = qm31_sub(b, a), v = at_one ? b : a;
+  p[0] = fresh ? v : qm31_mul(p[0], v);
+  v = b;
+  for (u32 e = 1; e < 3; e++)
+    if (e < degree) {
+      v = qm31_add(v, step);
+      p[e] = fresh ? v : qm31_mul(p[e], v);
+    }
+}
+
+// sumcheck_sums: block (x, y) sums its share of instance y's inner polynomial
+// at `degree` places into partials[y][x].
+extern "C" __global__ void __launch_bounds__(256) sumcheck_sums(qm31 *partials, const Instance *__restrict__ instances,
+                                                                const Table *__restrict__ tables, const u32 *__restrict__ terms, u32 round,
+                                                                u32 rounds) {
+  __shared__ qm31 shared[8];
+  const Instance in = instances[blockIdx.y];
+  u32 k = own_round(in.vars, round, rounds), degree = (u32)in.degree;
+  u64 half = 1ull << (in.vars - 1 - k);
+  if ((u64)blockIdx.x * blockDim.x >= half) return; // whole blocks
+  bool at_one = sum_at_one(in, k);
+  const qm31 *coeffs = (const qm31 *)in.coeffs, *rest = in.point ? (const qm31 *)in.rest : 0;
+  qm31 sum[3];
+  for (u32 e = 0; e < 3; e++) sum[e] = qm31_zero();
+  u64 step = (u64)gridDim.x * blockDim.x;
+  for (u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x; x < half; x += step) {
+    qm31 all[3];
+    for (u32 t = 0; t < in.terms; t++) {
+      u32 term = terms[in.term + t], count = term & 255;
+      qm31 p[3];
+      for (u32 f = 0; f < count; f++)
+        multiply_at(p, halves(tables[in.table + (term >> (8 + 8 * f) & 255)], k == 0, half), x, at_one, degree, f == 0);
+      for (u32 e = 0; e < 3; e++)
+        if (e < degree) {
+          if (coeffs) p[e] = qm31_mul(p[e], coeffs[t]);
+          all[e] = t == 0 ? p[e] : qm31_add(all[e], p[e]);
+        }
+    }
+    for (u32 e = 0; e < 3; e++)
+      if (e < degree) sum[e] = qm31_add(sum[e], rest ? qm31_mul(all[e], rest[x]) : all[e]);
+  }
+  qm31 *out = partials + 3 * ((u64)blockIdx.y * gridDim.x + blockIdx.x);
+  for (u32 e = 0; e < degree; e++) {
+    __syncthreads();
+    qm31 v = qm31_block_sum(e == 0 ? sum[0] : e == 1 ? sum[1] : sum[2], shared);
+    if (threadIdx.x == 0) out[e] = v;
+  }
+}
+
+// interpolate is p(r) for the polynomial of that degree with p(i) = at[i].
+DEVICE_INLINE qm31 interpolate(const qm31 *at, u32 degree, qm31 r) {
+  const u32 inverse[4] = {0, 1, 1u << 30, 1431655765u};
+  qm31 d[4];
+  for (u32 i = 0; i < 4; i++)
+    if (i <= degree) d[i] = at[i];
+  // Newton's forward differences.
+  qm31 sum = d[0], binomial = qm31_one();
+  for (u32 k = 1; k < 4; k++)
+    if (k <= degree) {
+      for (u32 i = 0; i < 3; i++)
+        if (i + k <= degree) d[i] = qm31_sub(d[i + 1], d[i]);
+      binomial = qm31_mul_base(qm31_mul(binomial, qm31_sub_base(r, k - 1)), inverse[k]);
+      sum = qm31_add(sum, qm31_mul(d[0], binomial));
+    }
+  return sum;
+}
+
+// eq1 is eq(z, r) in one variable: 1 - z - r + 2 z r.
+DEVICE_INLINE qm31 eq1(qm31 z, qm31 r) {
+  qm31 zr = qm31_mul(z, r);
+  return qm31_add(qm31_sub(qm31_sub(qm31_one(), z), r), qm31_add(zr, zr));
+}
+
+// advance takes an instance's state past the round before.
+DEVICE_INLINE void advance(State &s, const Instance &in, u32 k, qm31 r) {
+  s.claim = interpolate(s.inner, (u32)in.degree, r);
+  if (in.point) s.scale = qm31_mul(s.scale, eq1(((const qm31 *)in.point)[k - 1], r));
+}
+
+// complete derives the inner polynomial's value at 0 or 1 from the other one.
+DEVICE_INLINE void complete(State &s, const Instance &in, u32 k, qm31 first, bool at_one) {
+  if (!in.point) {
+    s.inner[0] = first;
+    s.inner[1] = qm31_sub(s.claim, first);
+  } else if (at_one) {
+    s.inner[1] = first;
+    s.inner[0] = s.claim;
+  } else {
+    qm31 z = ((const qm31 *)in.point)[k];
+    s.inner[0] = first;
+    s.inner[1] = qm31_mul(qm31_sub(s.claim, qm31_mul(qm31_sub(qm31_one(), z), first)), qm31_inv(z));
+  }
+}
+
+// sumcheck_message: one block, a warp an instance in turns. It adds the partial
+// sums up, takes every instance's state to this round, and writes the combined
+// round polynomial at 0, 2, ..., d. point holds the challenges so far.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_message(qm31 *message, State *state, const qm31 *__restrict__ partials,
+                                                                   const Instance *__restrict__ instances, const qm31 *__restrict__ point,
+                                                                   u32 count, u32 blocks, u32 round, u32 rounds, u32 d) {
+  __shared__ qm31 shared[8][4];
+  u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  qm31 total[4];
+  for (u32 e = 0; e < 4; e++) total[e] = qm31_zero();
+  for (u32 a = warp; a < count; a += 8) {
+    const Instance in = instances[a];
+    bool joined = round + in.vars >= rounds;
+    u32 k = joined ? own_round(in.vars, round, rounds) : 0;
+    qm31 sum[3];
+    if (joined) {
+      u64 half = 1ull << (in.vars - 1 - k);
+      u64 used = (half + 255) / 256; // blocks that had work
+      if (used > blocks) used = blocks;
+      for (u32 e = 0; e < 3; e++) {
+        qm31 v = qm31_zero();
+        if (e < in.degree)
+          for (u32 b = lane; b < used; b += 32) v = qm31_add(v, partials[3 * ((u64)a * blocks + b) + e]);
+        sum[e] = qm31_warp_sum(v);
+      }
+    }
+    if (lane != 0) continue;
+    State &s = state[in.claim];
+    if (!joined) {
+      // Constant in this variable and in those before it joins.
+      qm31 v = qm31_mul(s.claim, s.weight);
+      for (u32 i = round + 1 + (u32)in.vars; i < rounds; i++) v = qm31_add(v, v);
+      for (u32 e = 0; e < 4; e++) total[e] = qm31_add(total[e], v);
+      continue;
+    }
+    if (k > 0) advance(s, in, k, point[round - 1]);
+    complete(s, in, k, sum[0], sum_at_one(in, k));
+    if (in.degree > 1) s.inner[2] = sum[1];
+    if (in.degree > 2) s.inner[3] = sum[2];
+    qm31 factor = qm31_mul(s.weight, s.scale), linear = qm31_zero(), constant = qm31_zero();
+    if (in.point) { // eq(z, X) = (1 - z) + X (2z - 1)
+      qm31 z = ((const qm31 *)in.point)[k];
+      constant = qm31_sub(qm31_one(), z);
+      linear = qm31_sub(z, constant);
+    }
+    for (u32 e = 0; e < 4; e++) {
+      u32 at = e == 0 ? 0 : e + 1;
+      if (e >= d) continue;
+      qm31 v = at <= in.degree ? s.inner[at] : interpolate(s.inner, (u32)in.degree, qm31_lift(at));
+      if (in.point) v = qm31_mul(v, qm31_add(constant, qm31_mul_base(linear, at)));
+      total[e] = qm31_add(total[e], qm31_mul(v, factor));
+    }
+  }
+  if (lane == 0)
+    for (u32 e = 0; e < 4; e++) shared[warp][e] = total[e];
+  __syncthreads();
+  if (threadIdx.x < d) {
+    qm31 v = shared[0][threadIdx.x];
+    for (u32 w = 1; w < 8; w++) v = qm31_add(v, shared[w][threadIdx.x]);
+    message[threadIdx.x] = v;
+  }
+}
+
+// sumcheck_fold: block (x, y) folds its share of table y by the challenge, in
+// place after the first time; eq tables are summed over the next variable.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_fold(const Table *__restrict__ tables, const qm31 *__restrict__ challenge, u32 round,
+                                                                u32 rounds) {
+  const Table t = tables[blockIdx.y];
+  u32 k = own_round(t.vars, round, rounds);
+  u64 half = 1ull << (t.vars - 1 - k);
+  u64 step = (u64)gridDim.x * blockDim.x;
+  u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x;
+  qm31 *out = (qm31 *)t.folded;
+  if (t.kind == 2) {
+    for (; x < half / 2; x += step) out[x] = qm31_add(out[x], out[x + half / 2]);
+    return;
+  }
+  qm31 r = challenge[0];
+  Halves h = halves(t, k == 0, half);
+  for (; x < half; x += step) {
+    u64 lo = x * h.stride, hi = (x + half) * h.stride;
+    out[x] = h.words ? qm31_fold_base(h.words[lo], h.words[hi], r) : qm31_fold(h.elements[lo], h.elements[hi], r);
+  }
+}
+
+// sumcheck_evals: the factors' final values.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_evals(qm31 *out, const Table *__restrict__ tables, u32 n) {
+  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  const Table t = tables[i];
+  if (t.kind == 2) return;
+  if (t.vars == 0 && t.kind == 0)
+    out[t.out] = qm31_lift(((const u32 *)t.source)[0]);
+  else
+    out[t.out] = ((const qm31 *)(t.vars == 0 ? t.source : t.folded))[0];
+}
