@@ -19,3 +19,5 @@ require (
 	github.com/vbauerster/cupwriter v0.0.5 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 )
+
+require google.golang.org/protobuf v1.36.12

@@ -3,7 +3,8 @@ package graph
 import (
 	"crypto/sha256"
 	"fmt"
-	"math"
+
+	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
 
 // The first bytes of the encodings.
@@ -23,58 +24,60 @@ func (p *Program) Encode() ([]byte, error) {
 	if err := p.Validate(); err != nil {
 		return nil, err
 	}
-	w := &writer{b: []byte(programMagic)}
-	w.u32(Version)
-	w.str(p.Name)
-	w.u32(uint32(len(p.Tensors)))
+	w := encoder{wire.NewWriter(programMagic, Version)}
+	w.String(p.Name)
+	w.U32(uint32(len(p.Tensors)))
 	for i := range p.Tensors {
 		w.tensor(&p.Tensors[i])
 	}
-	w.u32(uint32(len(p.Tables)))
+	w.U32(uint32(len(p.Tables)))
 	for i := range p.Tables {
 		w.table(&p.Tables[i])
 	}
-	w.u32(uint32(len(p.Ops)))
+	w.U32(uint32(len(p.Ops)))
 	for _, op := range p.Ops {
 		w.op(op)
 	}
-	w.u32(uint32(p.Input))
-	w.u32(uint32(p.Output))
-	w.u8(uint8(p.Post.Kind))
-	w.u32(uint32(int32(p.Post.Axis)))
-	w.u8(uint8(p.Post.Span))
-	w.flag(p.Post.KeepDims)
-	w.flag(p.Post.Last)
-	w.u32(uint32(len(p.Labels)))
+	w.U32(uint32(p.Input))
+	w.U32(uint32(p.Output))
+	w.U8(uint8(p.Post.Kind))
+	w.U32(uint32(int32(p.Post.Axis)))
+	w.U8(uint8(p.Post.Span))
+	w.Flag(p.Post.KeepDims)
+	w.Flag(p.Post.Last)
+	w.U32(uint32(len(p.Labels)))
 	for _, l := range p.Labels {
-		w.str(l)
+		w.String(l)
 	}
-	return w.b, nil
+	return w.B, nil
 }
 
-func (w *writer) tensor(t *Tensor) {
-	w.str(t.Name)
-	w.u8(uint8(t.Kind))
-	w.u8(uint8(len(t.Shape)))
+// encoder writes the parts of a program.
+type encoder struct{ *wire.Writer }
+
+func (w encoder) tensor(t *Tensor) {
+	w.String(t.Name)
+	w.U8(uint8(t.Kind))
+	w.U8(uint8(len(t.Shape)))
 	for _, d := range t.Shape {
-		w.u32(uint32(d))
+		w.U32(uint32(d))
 	}
-	w.i64(t.Lo)
-	w.i64(t.Hi)
-	w.i64(int64(math.Float64bits(t.Scale)))
+	w.I64(t.Lo)
+	w.I64(t.Hi)
+	w.F64(t.Scale)
 }
 
-func (w *writer) table(t *Table) {
-	w.str(t.Name)
-	w.u8(t.Bits)
-	w.i64(t.YLo)
-	w.i64(t.YHi)
+func (w encoder) table(t *Table) {
+	w.String(t.Name)
+	w.U8(t.Bits)
+	w.I64(t.YLo)
+	w.I64(t.YHi)
 	if t.isClamp() {
-		w.u8(tableClamp)
+		w.U8(tableClamp)
 		return
 	}
-	w.u8(tableValues)
-	w.ints(t.Y, width(interval{t.YLo, t.YHi}))
+	w.U8(tableValues)
+	w.Ints(t.Y, width(interval{t.YLo, t.YHi}))
 }
 
 // isClamp reports whether the table is the clamp to its own range.
@@ -93,31 +96,31 @@ func (t *Table) clampAt(i int) int32 {
 	return int32(min(max(q, t.YLo), t.YHi))
 }
 
-func (w *writer) op(op Op) {
-	w.u8(uint8(op.Kind()))
+func (w encoder) op(op Op) {
+	w.U8(uint8(op.Kind()))
 	switch op := op.(type) {
 	case MatMul:
-		w.u32(uint32(op.X))
-		w.u32(uint32(op.W))
-		w.u32(uint32(op.Out))
-		w.flag(op.TransW)
+		w.U32(uint32(op.X))
+		w.U32(uint32(op.W))
+		w.U32(uint32(op.Out))
+		w.Flag(op.TransW)
 	case Linear:
-		w.u32(uint32(op.Out))
-		w.i64(op.Const)
-		w.u32(uint32(len(op.Terms)))
+		w.U32(uint32(op.Out))
+		w.I64(op.Const)
+		w.U32(uint32(len(op.Terms)))
 		for _, t := range op.Terms {
-			w.i64(t.Coef)
-			w.u32(uint32(t.T))
+			w.I64(t.Coef)
+			w.U32(uint32(t.T))
 		}
 	case Lookup:
-		w.u32(uint32(op.X))
-		w.u32(uint32(op.Y))
-		w.u32(uint32(op.Rem))
-		w.u8(op.Shift)
-		w.u32(uint32(op.Table))
+		w.U32(uint32(op.X))
+		w.U32(uint32(op.Y))
+		w.U32(uint32(op.Rem))
+		w.U8(op.Shift)
+		w.U32(uint32(op.Table))
 	case Reshape:
-		w.u32(uint32(op.X))
-		w.u32(uint32(op.Out))
+		w.U32(uint32(op.X))
+		w.U32(uint32(op.Out))
 	}
 }
 
@@ -139,13 +142,12 @@ func (w *Weights) Encode(p *Program) ([]byte, error) {
 	if err := w.ValidateFor(p); err != nil {
 		return nil, err
 	}
-	out := &writer{b: []byte(weightsMagic)}
-	out.u32(Version)
-	out.b = append(out.b, digest[:]...)
+	out := wire.NewWriter(weightsMagic, Version)
+	out.B = append(out.B, digest[:]...)
 	for _, id := range p.Params() {
-		out.ints(w.Data[id], width(p.Tensor(id).bounds()))
+		out.Ints(w.Data[id], width(p.Tensor(id).bounds()))
 	}
-	return out.b, nil
+	return out.B, nil
 }
 
 // Digest returns the SHA-256 of the weights' encoding; it binds the program too.
@@ -155,4 +157,15 @@ func (w *Weights) Digest(p *Program) ([32]byte, error) {
 		return [32]byte{}, fmt.Errorf("digest of the weights: %w", err)
 	}
 	return sha256.Sum256(b), nil
+}
+
+// width returns the bytes per value that bounds call for.
+func width(b interval) int {
+	switch {
+	case b.lo >= -1<<7 && b.hi < 1<<7:
+		return 1
+	case b.lo >= -1<<15 && b.hi < 1<<15:
+		return 2
+	}
+	return 4
 }

@@ -55,7 +55,9 @@ func TestValidateRejects(t *testing.T) {
 		{"nil operation", "unknown operation", func(p *Program) { p.Ops[2] = nil }},
 		{"nil pointer operation", "unknown operation", func(p *Program) { p.Ops[2] = (*Linear)(nil) }},
 		{"tensor id", "does not exist", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.X = 99; return m }) }},
-		{"no input", "kind input", func(p *Program) { p.Tensors[0].Kind, p.Tensors[0].Lo, p.Tensors[0].Hi, p.Input = Param, -128, 127, None }},
+		{"no input", "kind input", func(p *Program) {
+			p.Tensors[0].Kind, p.Tensors[0].Lo, p.Tensors[0].Hi, p.Input = Param, -128, 127, None
+		}},
 		{"output id", "does not exist", func(p *Program) { p.Output = -1 }},
 		{"output is the input", "must compute", func(p *Program) { p.Output = p.Input }},
 		{"transposition", "contract", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.TransW = false; return m }) }},
