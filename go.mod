@@ -8,6 +8,7 @@ require (
 	github.com/spf13/cobra v1.10.2
 	github.com/spf13/pflag v1.0.9
 	github.com/vbauerster/mpb/v8 v8.16.2
+	google.golang.org/protobuf v1.36.12
 )
 
 require (
@@ -19,5 +20,3 @@ require (
 	github.com/vbauerster/cupwriter v0.0.5 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 )
-
-require google.golang.org/protobuf v1.36.12
