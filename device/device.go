@@ -112,6 +112,20 @@ func (d *Device) load(s *kernel.Source) (*module, error) {
 	return m, m.err
 }
 
+// Preload compiles and loads sources that are not loaded yet, which otherwise
+// happens when one of their kernels is first launched.
+func (d *Device) Preload(sources ...*kernel.Source) error {
+	if d.drv == nil {
+		return nil
+	}
+	for _, s := range sources {
+		if _, err := d.load(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // NewQueue returns a queue on d. Operations on the queue fail with ctx's error
 // once ctx is done. Close the queue when done; a queue is for one goroutine at
 // a time.

@@ -142,6 +142,9 @@ func (q *Queue) Launch(k Kernel, grid, block Dim, shared int, args ...Arg) error
 	if threads == 0 || threads > 1024 || grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.Y > 65535 || grid.Z > 65535 {
 		return usage(q.dev.name, "launch "+k.Name, "grid %v, block %v", grid, block)
 	}
+	if sig.MaxThreads > 0 && threads > uint64(sig.MaxThreads) {
+		return usage(q.dev.name, "launch "+k.Name, "%d threads a block, over the kernel's launch bound of %d", threads, sig.MaxThreads)
+	}
 	q.args = q.args[:0]
 	for i, a := range args {
 		if a.pointer != sig.Params[i].Pointer {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"regexp"
 	"sort"
+	"strconv"
 	"strings"
 )
 
@@ -74,13 +75,14 @@ type Param struct {
 
 // Entry is one kernel of a translation unit.
 type Entry struct {
-	Name   string
-	Params []Param
+	Name       string
+	MaxThreads int // a block's, of __launch_bounds__; 0 if not given
+	Params     []Param
 }
 
 var (
 	comments = regexp.MustCompile(`(?s)/\*.*?\*/|//[^\n]*`)
-	entry    = regexp.MustCompile(`extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\s*\([^)]*\)\s*)?(\w+)\s*\(([^)]*)\)\s*\{`)
+	entry    = regexp.MustCompile(`extern\s+"C"\s+__global__\s+void\s+(?:__launch_bounds__\s*\(([^)]*)\)\s*)?(\w+)\s*\(([^)]*)\)\s*\{`)
 	global   = regexp.MustCompile(`__global__`)
 )
 
@@ -99,8 +101,16 @@ func (s *Source) Kernels() ([]Entry, error) {
 	}
 	out := make([]Entry, 0, len(found))
 	for _, m := range found {
-		e := Entry{Name: m[1]}
-		for _, p := range strings.Split(m[2], ",") {
+		e := Entry{Name: m[2]}
+		if bounds := strings.TrimSpace(m[1]); bounds != "" {
+			first, _, _ := strings.Cut(bounds, ",")
+			n, err := strconv.Atoi(strings.TrimSpace(first))
+			if err != nil || n < 1 || n > 1024 {
+				return nil, fmt.Errorf("kernel: %s: %s: launch bound %q is not a number from 1 to 1024", s.Name, e.Name, bounds)
+			}
+			e.MaxThreads = n
+		}
+		for _, p := range strings.Split(m[3], ",") {
 			p = strings.Join(strings.Fields(p), " ")
 			if p == "" {
 				continue

@@ -15,6 +15,9 @@ extern "C" __global__ void none() {}`}
 	if len(e) != 2 || e[0].Name != "add" || len(e[0].Params) != 4 || len(e[1].Params) != 0 {
 		t.Fatalf("%+v", e)
 	}
+	if e[0].MaxThreads != 256 || e[1].MaxThreads != 0 {
+		t.Fatalf("launch bounds %d, %d", e[0].MaxThreads, e[1].MaxThreads)
+	}
 	p := e[0].Params
 	if !p[0].Pointer || p[0].Name != "out" || !p[1].Pointer || p[1].Name != "a" || p[2].Pointer || p[3].Type != "u64" {
 		t.Fatalf("%+v", p)

@@ -1,0 +1,23 @@
+// Package kernels lists the module's CUDA translation units, for the checks that
+// go over all of them.
+package kernels
+
+import (
+	"github.com/zkwarp/zkwarp/bench"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/device/ptxtest"
+	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
+	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
+	transcript "github.com/zkwarp/zkwarp/transcript/prover"
+)
+
+// All is every translation unit, one for each .cu file of the repository.
+func All() []*kernel.Source {
+	return []*kernel.Source{
+		bench.CardSource,
+		m31.Source,
+		poseidon2.Source,
+		ptxtest.Source,
+		transcript.Source,
+	}
+}
