@@ -8,6 +8,9 @@ import (
 	"github.com/zkwarp/zkwarp/device/ptxtest"
 	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
 	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
+	logup "github.com/zkwarp/zkwarp/logup/prover"
+	mle "github.com/zkwarp/zkwarp/mle/prover"
+	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
 )
 
@@ -15,9 +18,12 @@ import (
 func All() []*kernel.Source {
 	return []*kernel.Source{
 		bench.CardSource,
+		logup.Source,
 		m31.Source,
+		mle.Source,
 		poseidon2.Source,
 		ptxtest.Source,
+		sumcheck.Source,
 		transcript.Source,
 	}
 }
