@@ -12,7 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/devicetest"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, CardSource) }
+func TestMain(m *testing.M) { devicetest.Main(m, CardSource, ArithSource) }
 
 func row() Row {
 	return Row{
@@ -158,28 +158,37 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// Every case of the card suite runs and passes its own check on every device.
-func TestCardSuite(t *testing.T) {
+// small lists the cases whose size follows the device, so that they can run
+// anywhere: they pass their own checks, and on the emulator their kernels ran.
+var small = []Options{
+	{Suite: "card"},
+	{Suite: "m31", Pattern: "^(field-mul|poseidon2)"},
+}
+
+func TestSmallCases(t *testing.T) {
 	for _, name := range []string{"cpu", "simt"} {
 		t.Run(name, func(t *testing.T) {
 			dev := devicetest.Open(t, name)
-			cases, err := Select(Options{Suite: "card"}, dev.Kind())
-			if err != nil {
-				t.Fatal(err)
-			}
-			for _, c := range cases {
-				found, launches, err := runCase(context.Background(), dev, c, Options{Samples: 2, Seed: 1})
+			for _, o := range small {
+				o.Samples, o.Seed = 2, 1
+				cases, err := Select(o, dev.Kind())
 				if err != nil {
-					t.Fatalf("%s: %v", c.Name, err)
+					t.Fatal(err)
 				}
-				for _, m := range found {
-					if len(m.Samples) != 2 || Median(m.Samples) <= 0 {
-						t.Errorf("%s %s: samples %v", c.Name, m.Metric, m.Samples)
+				for _, c := range cases {
+					found, launches, err := runCase(context.Background(), dev, c, o)
+					if err != nil {
+						t.Fatalf("%s: %v", c.Name, err)
 					}
-				}
-				if name != "cpu" {
-					if err := ran(c, launches); err != nil {
-						t.Errorf("%s: %v", c.Name, err)
+					for _, m := range found {
+						if len(m.Samples) != 2 || Median(m.Samples) <= 0 {
+							t.Errorf("%s %s: samples %v", c.Name, m.Metric, m.Samples)
+						}
+					}
+					if name != "cpu" {
+						if err := ran(c, launches); err != nil {
+							t.Errorf("%s: %v", c.Name, err)
+						}
 					}
 				}
 			}

@@ -38,7 +38,7 @@ func cardBytes(e *Env) int {
 	case device.SIMT:
 		return 1 << 16
 	}
-	return 1 << 28
+	return 1 << 27
 }
 
 // cardBlocks fills any present card several times over.

@@ -64,7 +64,8 @@ func figures(v float64) string {
 	case math.Abs(v) >= 0.9995:
 		return strconv.FormatFloat(v, 'f', 2, 64)
 	}
-	return strconv.FormatFloat(v, 'f', 3, 64)
+	decimals := 2 - int(math.Floor(math.Log10(math.Abs(v))))
+	return strconv.FormatFloat(v, 'f', min(decimals, 12), 64)
 }
 
 // grouped is n with its digits in threes.
