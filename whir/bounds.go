@@ -67,6 +67,12 @@ func (r regime) combineBits(field float64, n int) float64 {
 	return field - math.Log2(r.list) - math.Log2(float64(n))
 }
 
+// batchBits is the security of combining n words with powers of one challenge:
+// n-1 times the exceptional challenges for two.
+func batchBits(field float64, r regime, vars, n int) float64 {
+	return field - math.Log2(float64(n-1)*r.exceptional(vars))
+}
+
 // workBits is what `bits` bits of proof of work are worth: minus log2 of the
 // share of field elements whose low bits are zero.
 func workBits(modulus uint64, bits int) float64 {

@@ -35,6 +35,9 @@ type Options struct {
 	// JohnsonStart allows the Johnson regime in round 0 too. Do not set it
 	// where challenges are drawn between commitment and opening.
 	JohnsonStart bool
+	// Batch is the number of tables in a commitment; default 1. The work before
+	// they are combined is within FoldWork.
+	Batch int
 	// Arity of the hash trees; default 2.
 	Arity int
 }
@@ -52,6 +55,7 @@ func (o Options) withDefaults() Options {
 	def(&o.Claims, 1)
 	def(&o.FoldWork, 14)
 	def(&o.QueryWork, 14)
+	def(&o.Batch, 1)
 	def(&o.Arity, 2)
 	o.FoldWork, o.QueryWork = max(o.FoldWork, 0), max(o.QueryWork, 0)
 	return o
@@ -72,7 +76,7 @@ var ErrInfeasible = errors.New("whir: no parameters reach the security level")
 // Choose finds parameters for tables of 2^vars symbols.
 func Choose(spec Spec, vars int, o Options) (*Params, error) {
 	o = o.withDefaults()
-	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128)); err != nil {
+	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128), in("the number of tables", o.Batch, 1, maxBatch)); err != nil {
 		return nil, fmt.Errorf("whir: choosing parameters: %w", err)
 	}
 	s := newSearch(spec, o)
@@ -124,7 +128,7 @@ const slack = 6
 // multiplicities to try in a round.
 func (s *search) multiplicities(first bool) []int {
 	out := []int{Unique}
-	if s.o.UniqueOnly || first && !s.o.JohnsonStart {
+	if s.o.UniqueOnly || first && (!s.o.JohnsonStart || s.o.Batch > 1) {
 		return out
 	}
 	for m := minMulti; m <= maxMulti; m++ {
@@ -158,7 +162,7 @@ func (s *search) round(st state) pick {
 				break
 			}
 			r := Round{Fold: k, Multiplicity: mu, Samples: samples, Queries: queries, FoldWork: work, QueryWork: s.o.QueryWork}
-			cost := s.w.round(s.spec, st, r)
+			cost := s.w.round(s.spec, s.o.Batch, st, r)
 			if !p[k].ok || cost < p[k].cost {
 				p[k].round, p[k].cost, p[k].ok = r, cost, true
 			}
@@ -200,7 +204,7 @@ func (s *search) queries(reg regime, nextList float64, fresh int) int {
 // complete fills in a schedule and settles the queries and their work
 // exactly, now that each round's successor is known.
 func (s *search) complete(vars int, sched Schedule) (*Params, error) {
-	c := Config{Spec: s.spec, Vars: vars, LogInvRate: sched.LogInvRate, Arity: s.o.Arity, Claims: s.o.Claims, Lambda: s.o.Lambda, Bound: s.o.Bound}
+	c := Config{Spec: s.spec, Vars: vars, LogInvRate: sched.LogInvRate, Batch: s.o.Batch, Arity: s.o.Arity, Claims: s.o.Claims, Lambda: s.o.Lambda, Bound: s.o.Bound}
 	n := len(sched.Folds)
 	if n == 0 || len(sched.Shrinks) != n-1 {
 		return nil, fmt.Errorf("whir: schedule has %d folds and %d shrinks", n, len(sched.Shrinks))
@@ -224,6 +228,12 @@ func (s *search) complete(vars int, sched Schedule) (*Params, error) {
 		m, rate = m-k, rate+k-r.Shrink
 	}
 	lambda := float64(s.o.Lambda)
+	if s.o.Batch > 1 {
+		c.BatchWork = workFor(s.spec.Modulus, batchBits(s.field, regs[0], vars, s.o.Batch), lambda)
+		if c.BatchWork > s.o.FoldWork {
+			return nil, fmt.Errorf("%w (batch)", ErrInfeasible)
+		}
+	}
 	for i := range c.Rounds {
 		r := &c.Rounds[i]
 		shift := func(t, work int) float64 {
@@ -290,7 +300,7 @@ func (s *search) plan(st state) plan {
 	}
 	for k, r := range s.round(st) {
 		leaves := st.vars + st.rate - k
-		if !r.ok || leaves < 1 || leaves > s.spec.MaxLogDomain {
+		if !r.ok || st.first && s.o.Batch*s.spec.SymbolWords<<k > maxRow || leaves < 1 || leaves > s.spec.MaxLogDomain {
 			continue
 		}
 		m := st.vars - k

@@ -123,7 +123,7 @@ func TestGoals(t *testing.T) {
 	cost := func(p *Params, w weights) (sum float64) {
 		c := p.Config()
 		for i, r := range c.Rounds {
-			sum += w.round(qm31, state{p.vars[i], p.rate[i], i == 0}, r)
+			sum += w.round(qm31, 1, state{p.vars[i], p.rate[i], i == 0}, r)
 		}
 		return sum + w.final(qm31, p.vars[len(c.Rounds)], c.Rounds[len(c.Rounds)-1].Queries)
 	}
@@ -164,7 +164,7 @@ func TestReportSums(t *testing.T) {
 }
 
 func TestParametersRefused(t *testing.T) {
-	good := Config{Spec: qm31, Vars: 8, LogInvRate: 1, Arity: 2, Claims: 2, Lambda: 40, Rounds: []Round{
+	good := Config{Spec: qm31, Vars: 8, LogInvRate: 1, Batch: 1, Arity: 2, Claims: 2, Lambda: 40, Rounds: []Round{
 		{Fold: 2, Shrink: 1, Queries: 100}, {Fold: 2, Shrink: 2, Multiplicity: 3, Samples: 1, Queries: 100}, {Fold: 2, Queries: 100},
 	}}
 	if _, err := NewParams(good); err != nil {
@@ -180,6 +180,9 @@ func TestParametersRefused(t *testing.T) {
 		"arity":               func(c *Config) { c.Arity = 3 },
 		"bound":               func(c *Config) { c.Bound = 2 },
 		"claims":              func(c *Config) { c.Claims = -1 },
+		"no tables":           func(c *Config) { c.Batch = 0 },
+		"batch work":          func(c *Config) { c.BatchWork = 1 },
+		"wide rows":           func(c *Config) { c.Batch = 4096; c.Rounds[0].Fold, c.Rounds[1].Fold, c.Rounds[1].Shrink = 3, 1, 1 },
 		"lambda 0":            func(c *Config) { c.Lambda = 0 },
 		"lambda unreached":    func(c *Config) { c.Lambda = 80 },
 		"no fold":             func(c *Config) { c.Rounds[1].Fold = 0 },

@@ -44,10 +44,10 @@ func pathNodes(t, depth int) float64 {
 }
 
 // round is the cost of committing to, folding and querying in one round.
-func (w weights) round(spec Spec, st state, r Round) float64 {
+func (w weights) round(spec Spec, batch int, st state, r Round) float64 {
 	words := spec.ChallengeWords
 	if st.first {
-		words = spec.SymbolWords
+		words = spec.SymbolWords * batch
 	}
 	depth := st.vars + st.rate - r.Fold
 	leaves, row := math.Exp2(float64(depth)), math.Exp2(float64(r.Fold))*float64(words)

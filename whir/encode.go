@@ -13,6 +13,7 @@ var ErrEncoding = errors.New("whir: encoding")
 func (s *Scheme[W, F, E]) canonical(pf *Proof[W, E]) error {
 	c := &canonicalizer[W]{modulus: s.Spec.Modulus}
 	e := func(v ...E) { c.words(s.Words(v)) }
+	c.words(pf.BatchNonce[:])
 	for _, r := range pf.Rounds {
 		c.words(r.Root[:])
 		e(r.Samples...)
@@ -89,6 +90,9 @@ type codec[W ~uint32] interface {
 
 // walk visits the proof in the order of its encoding.
 func (s *Scheme[W, F, E]) walk(p *Params, pf *Proof[W, E], c codec[W]) error {
+	if err := nonce(c, &pf.BatchNonce, p.c.BatchWork); err != nil {
+		return err
+	}
 	for i, d := range p.c.Rounds {
 		r := &pf.Rounds[i]
 		if i > 0 {

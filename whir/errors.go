@@ -11,6 +11,7 @@ const (
 	CheckPacking    Check = "packed value"     // a claim against its two halves
 	CheckShape      Check = "proof shape"      // lengths
 	CheckEncoding   Check = "encoding"         // canonical words, nothing left over
+	CheckBatchWork  Check = "batching work"    // proof of work before the tables are combined
 	CheckFoldWork   Check = "folding work"     // proof of work before a folding challenge
 	CheckQueryWork  Check = "query work"       // proof of work before the indices
 	CheckOpening    Check = "query multiproof" // rows against the root

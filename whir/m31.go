@@ -33,6 +33,9 @@ func NewM31Params(vars int, p *Params) (*M31Params, error) {
 	if p == nil || p.c.Spec != SpecCM31() {
 		return nil, fmt.Errorf("whir: parameters are not over CM31")
 	}
+	if p.Batch() != 1 {
+		return nil, fmt.Errorf("whir: parameters over CM31 for a batch of %d tables", p.Batch())
+	}
 	if vars < 1 || p.Vars() != max(vars-1, 1) {
 		return nil, fmt.Errorf("whir: parameters over CM31 for 2^%d symbols do not fit 2^%d values", p.Vars(), vars)
 	}
@@ -178,8 +181,8 @@ func (p *M31Params) Statement(claims []M31Claim, halves [][2]m31.QM31) (Statemen
 			conj[j] = r.FrobeniusInverse()
 		}
 		st.claims = append(st.claims,
-			ClaimCM31{Eq[m31.QM31]{point}, y0.Add(y1.MulI())},
-			ClaimCM31{Eq[m31.QM31]{conj}, y0.Sub(y1.MulI()).FrobeniusInverse()})
+			BatchClaim[m31.QM31]{Eq[m31.QM31]{point}, []m31.QM31{y0.Add(y1.MulI())}},
+			BatchClaim[m31.QM31]{Eq[m31.QM31]{conj}, []m31.QM31{y0.Sub(y1.MulI()).FrobeniusInverse()}})
 	}
 	return st, nil
 }

@@ -74,6 +74,13 @@ type Config struct {
 	Vars int
 	// LogInvRate is -log2 of the rate of the first code.
 	LogInvRate int
+	// Batch is the number of tables that share a commitment, row by row. With
+	// more than one, every claim is about all of them, and round 0 must be
+	// within the unique decoding radius.
+	Batch int
+	// BatchWork is the bits of proof of work before the challenge that combines
+	// the tables.
+	BatchWork int
 	// Arity of the hash trees: 2, 4 or 8.
 	Arity int
 	// Claims is the largest number of claims in a statement.
@@ -92,7 +99,9 @@ const (
 	maxFold   = 10
 	maxWork   = 30
 	maxCount  = 1 << 16 // queries, claims
-	maxFinal  = 10      // log2 of the length of the final table
+	maxBatch  = 1 << 12
+	maxRow    = 1<<16 - 1 // words in a row
+	maxFinal  = 10        // log2 of the length of the final table
 	minMulti  = 3
 	maxMulti  = 100
 )
@@ -151,12 +160,20 @@ func (p *Params) shape() error {
 		in("the number of rounds", len(c.Rounds), 1, maxRounds),
 		in("-log2 of the rate", c.LogInvRate, 1, c.Spec.MaxLogDomain),
 		in("the number of claims", c.Claims, 0, maxCount),
+		in("the number of tables", c.Batch, 1, maxBatch),
+		in("batching work", c.BatchWork, 0, maxWork),
 		in("the security level", c.Lambda, 1, 128),
 	); err != nil {
 		return err
 	}
 	if c.Arity != 2 && c.Arity != 4 && c.Arity != 8 {
 		return fmt.Errorf("tree arity %d, want 2, 4 or 8", c.Arity)
+	}
+	if c.Batch == 1 && c.BatchWork != 0 {
+		return fmt.Errorf("batching work for one table")
+	}
+	if c.Batch > 1 && c.Rounds[0].Multiplicity != Unique {
+		return fmt.Errorf("round 0 of %d tables is not within the unique decoding radius", c.Batch)
 	}
 	if c.Bound != BCHKS25 && c.Bound != DKT26 {
 		return fmt.Errorf("unknown bound %d", c.Bound)
@@ -190,7 +207,10 @@ func (p *Params) shape() error {
 		m, r = m-d.Fold, r+d.Fold-d.Shrink
 	}
 	p.vars = append(p.vars, m)
-	return in("log2 of the final table's length", m, 0, maxFinal)
+	return first(
+		in("log2 of the final table's length", m, 0, maxFinal),
+		in("the width of round 0's rows", p.RowWords(0), 1, maxRow),
+	)
 }
 
 // Config returns a copy of the numbers.
@@ -205,6 +225,12 @@ func (p *Params) Spec() Spec { return p.c.Spec }
 
 // Vars is the number of variables of committed tables.
 func (p *Params) Vars() int { return p.c.Vars }
+
+// Batch is the number of tables in a commitment.
+func (p *Params) Batch() int { return p.c.Batch }
+
+// BatchWork is the bits of proof of work before the tables are combined.
+func (p *Params) BatchWork() int { return p.c.BatchWork }
 
 // Arity of the hash trees.
 func (p *Params) Arity() int { return p.c.Arity }
@@ -227,7 +253,7 @@ func (p *Params) LogLeaves(i int) int { return p.vars[i] + p.rate[i] - p.c.Round
 func (p *Params) RowWords(i int) int {
 	w := p.c.Spec.ChallengeWords
 	if i == 0 {
-		w = p.c.Spec.SymbolWords
+		w = p.c.Spec.SymbolWords * p.c.Batch
 	}
 	return w << p.c.Rounds[i].Fold
 }

@@ -18,7 +18,7 @@ func (p *Params) numbers() []uint32 {
 			out = append(out, uint32(n))
 		}
 	}
-	add(paramsVersion, c.Lambda, int(c.Bound), c.Vars, c.LogInvRate, c.Arity, c.Claims, len(c.Rounds))
+	add(paramsVersion, c.Lambda, int(c.Bound), c.Vars, c.LogInvRate, c.Batch, c.BatchWork, c.Arity, c.Claims, len(c.Rounds))
 	for _, r := range c.Rounds {
 		add(r.Fold, r.Shrink, r.Multiplicity, r.Samples, r.Queries, r.FoldWork, r.QueryWork)
 	}
@@ -37,7 +37,7 @@ func (p *Params) AppendBinary(dst []byte) []byte {
 // DecodeParams decodes parameters from exactly the given bytes and checks
 // them as NewParams does.
 func DecodeParams(spec Spec, data []byte) (*Params, error) {
-	const head, perRound = 8, 7
+	const head, perRound = 10, 7
 	if len(data)%4 != 0 || len(data) < 4*head || len(data) > 4*(head+perRound*maxRounds) {
 		return nil, fmt.Errorf("%w: parameters of %d bytes", ErrEncoding, len(data))
 	}
@@ -55,9 +55,9 @@ func DecodeParams(spec Spec, data []byte) (*Params, error) {
 	if w[2] > int(DKT26) {
 		return nil, fmt.Errorf("%w: unknown bound %d", ErrEncoding, w[2])
 	}
-	c := Config{Spec: spec, Lambda: w[1], Bound: Bound(w[2]), Vars: w[3], LogInvRate: w[4], Arity: w[5], Claims: w[6]}
+	c := Config{Spec: spec, Lambda: w[1], Bound: Bound(w[2]), Vars: w[3], LogInvRate: w[4], Batch: w[5], BatchWork: w[6], Arity: w[7], Claims: w[8]}
 	rounds := w[head:]
-	if w[7]*perRound != len(rounds) {
+	if w[9]*perRound != len(rounds) {
 		return nil, fmt.Errorf("%w: %d rounds in %d bytes", ErrEncoding, w[7], len(data))
 	}
 	for ; len(rounds) > 0; rounds = rounds[perRound:] {

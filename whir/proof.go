@@ -5,6 +5,8 @@ import "fmt"
 // Proof is an opening. Its shape follows from the parameters, but for the
 // numbers of rows and siblings, which follow from the query indices.
 type Proof[W ~uint32, E any] struct {
+	// BatchNonce is the proof of work before the tables of a batch are combined.
+	BatchNonce [2]W
 	// Rounds are the folding rounds.
 	Rounds []RoundProof[W, E]
 	// Final is the table that is left after the last round.
@@ -72,7 +74,7 @@ func (pf *Proof[W, E]) shape(p *Params) error {
 // noWork checks that there are no nonces where no work is asked for.
 func (pf *Proof[W, E]) noWork(p *Params) error {
 	none := func(work int, n [2]W) bool { return work > 0 || n == [2]W{} }
-	ok := true
+	ok := none(p.c.BatchWork, pf.BatchNonce)
 	for i, d := range p.c.Rounds {
 		for _, f := range pf.Rounds[i].Folds {
 			ok = ok && none(d.FoldWork, f.Nonce)

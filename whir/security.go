@@ -55,6 +55,10 @@ func (p *Params) security() Report {
 	query := func(i int) float64 {
 		return reg[i].queryBits(c.Rounds[i].Queries) + workBits(c.Spec.Modulus, c.Rounds[i].QueryWork)
 	}
+	if c.Batch > 1 {
+		add(batchBits(field, reg[0], c.Vars, c.Batch)+workBits(c.Spec.Modulus, c.BatchWork),
+			fmt.Sprintf("%d tables, %d bits of work", c.Batch, c.BatchWork), "batch")
+	}
 	for i, d := range c.Rounds {
 		name := "unique decoding"
 		if d.Multiplicity != Unique {

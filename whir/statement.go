@@ -90,20 +90,39 @@ type Claim[E any] struct {
 	Value  E
 }
 
+// BatchClaim says that all committed tables f_a satisfy
+// sum_b Weight[b] f_a[b] = Values[a].
+type BatchClaim[E any] struct {
+	Weight Weight[E]
+	Values []E
+}
+
 // Statement is a list of claims together with the words by which a transcript
 // absorbs them.
 type Statement[W ~uint32, E any] struct {
 	words  []W
-	claims []Claim[E]
+	claims []BatchClaim[E]
 }
 
-// NewStatement is the statement of the given claims.
+// NewStatement is the statement of claims about one table.
 func NewStatement[W ~uint32, E field.Element[E]](claims []Claim[E]) Statement[W, E] {
-	s := Statement[W, E]{words: []W{W(len(claims))}, claims: append([]Claim[E](nil), claims...)}
+	batch := make([]BatchClaim[E], len(claims))
+	for i, c := range claims {
+		batch[i] = BatchClaim[E]{c.Weight, []E{c.Value}}
+	}
+	return NewBatchStatement[W](batch)
+}
+
+// NewBatchStatement is the statement of claims about a batch of tables.
+func NewBatchStatement[W ~uint32, E field.Element[E]](claims []BatchClaim[E]) Statement[W, E] {
+	s := Statement[W, E]{words: []W{W(len(claims))}, claims: append([]BatchClaim[E](nil), claims...)}
 	for _, c := range claims {
 		w := c.Weight.Words()
 		s.words = append(s.words, W(len(w)))
-		for _, v := range c.Value.AppendWords(w) {
+		for _, v := range c.Values {
+			w = v.AppendWords(w)
+		}
+		for _, v := range w {
 			s.words = append(s.words, W(v))
 		}
 	}
@@ -114,7 +133,7 @@ func NewStatement[W ~uint32, E field.Element[E]](claims []Claim[E]) Statement[W,
 func (s Statement[W, E]) Words() []W { return s.words }
 
 // Claims of the statement.
-func (s Statement[W, E]) Claims() []Claim[E] { return s.claims }
+func (s Statement[W, E]) Claims() []BatchClaim[E] { return s.claims }
 
 // Check fails if the claims are too many for p or of a wrong number of
 // variables.
@@ -125,6 +144,9 @@ func (s Statement[W, E]) Check(p *Params) error {
 	for i, c := range s.claims {
 		if n := c.Weight.Vars(); n != p.c.Vars {
 			return fmt.Errorf("claim %d has %d variables, want %d", i, n, p.c.Vars)
+		}
+		if n := len(c.Values); n != p.c.Batch {
+			return fmt.Errorf("claim %d has %d values, want %d", i, n, p.c.Batch)
 		}
 	}
 	return nil

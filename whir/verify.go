@@ -17,7 +17,9 @@ func (o *Oracle[W, F, E]) Verify(st Statement[W, E], pf *Proof[W, E]) error {
 	}
 	v := &verifier[W, F, E]{Oracle: o, pf: pf}
 	o.tr.Absorb(st.words)
-	v.start(st.claims)
+	if err := v.start(st.claims); err != nil {
+		return err
+	}
 	if err := v.fold(0); err != nil {
 		return err
 	}
@@ -44,6 +46,7 @@ type verifier[W ~uint32, F field.Element[F], E field.Element[E]] struct {
 	terms []term[E]
 	point []E // the folding challenges of all rounds
 	last  []E // those of the last round
+	mu    []E // the coefficients that combine the tables of a batch
 }
 
 // term is coeff times a weight on the variables from the given one on.
@@ -53,12 +56,33 @@ type term[E any] struct {
 	weight Weight[E]
 }
 
-// start combines the statement and the samples of round 0 with the powers of
-// one challenge, from the 0th power on: no claim is carried in.
-func (v *verifier[W, F, E]) start(claims []Claim[E]) {
-	claims = append(claims[:len(claims):len(claims)], v.samples(0)...)
+// start combines the tables of a batch, and then the statement and the samples
+// of round 0 with the powers of one challenge, from the 0th power on: no claim
+// is carried in.
+func (v *verifier[W, F, E]) start(batch []BatchClaim[E]) error {
+	var zero E
+	v.mu = []E{zero.One()}
+	if n := v.params.c.Batch; n > 1 {
+		if err := v.tr.CheckWork(v.params.c.BatchWork, v.pf.BatchNonce); err != nil {
+			return fail(-1, CheckBatchWork, err)
+		}
+		mu := v.tr.Challenge()
+		for len(v.mu) < n {
+			v.mu = append(v.mu, v.mu[len(v.mu)-1].Mul(mu))
+		}
+	}
+	var claims []Claim[E]
+	for _, c := range batch {
+		var value E
+		for a, m := range v.mu {
+			value = value.Add(m.Mul(c.Values[a]))
+		}
+		claims = append(claims, Claim[E]{c.Weight, value})
+	}
+	claims = append(claims, v.samples(0)...)
 	alpha := v.tr.Challenge()
 	v.add(claims, alpha, alpha.One())
+	return nil
 }
 
 // samples draws the out-of-domain points of round i and absorbs the answers.
@@ -163,11 +187,17 @@ func (v *verifier[W, F, E]) queries(i int, root [8]W) (points []F, values []E, e
 	return points, values, nil
 }
 
-// foldRow is the multilinear extension of a row at the round's challenges.
+// foldRow is the multilinear extension of a row at the round's challenges. A
+// row of round 0 holds one part after the other for each table.
 func (v *verifier[W, F, E]) foldRow(i int, eq []E, row []W) (sum E) {
 	if i == 0 {
-		for c, s := range v.scheme.Symbols(row) {
-			sum = sum.Add(v.scheme.Scale(eq[c], s))
+		symbols := v.scheme.Symbols(row)
+		for a, m := range v.mu {
+			var part E
+			for c, s := range symbols[a*len(eq) : (a+1)*len(eq)] {
+				part = part.Add(v.scheme.Scale(eq[c], s))
+			}
+			sum = sum.Add(m.Mul(part))
 		}
 		return sum
 	}

@@ -124,8 +124,8 @@ func TestEncode(t *testing.T) {
 	var b cm31
 	s := newSource(4)
 	for _, tc := range []struct{ vars, fold, logLeaves int }{{1, 1, 1}, {3, 1, 4}, {5, 3, 2}, {5, 3, 6}, {9, 2, 8}, {12, 4, 9}} {
-		f, g := many(1<<tc.vars, s.cm31), many(1<<tc.vars, s.qm31)
-		rf, err := b.encodeSymbols(f, tc.fold, tc.logLeaves)
+		f, f2, g := many(1<<tc.vars, s.cm31), many(1<<tc.vars, s.cm31), many(1<<tc.vars, s.qm31)
+		rf, err := b.encodeSymbols([][]m31.CM31{f, f2}, tc.fold, tc.logLeaves)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -137,8 +137,10 @@ func TestEncode(t *testing.T) {
 		for j := range 1 << tc.logLeaves {
 			x := m31.LiftPair(ntt.CM31{}.Root(tc.logLeaves).Exp(uint64(j)))
 			for c := range width {
-				if got, want := m31.Pairs(rf)[j*width+c], univariate(lift(f[c*block:(c+1)*block]), x); m31.LiftPair(got) != want {
-					t.Fatalf("%+v: symbol %d of row %d", tc, c, j)
+				for a, f := range [][]m31.CM31{f, f2} {
+					if got, want := m31.Pairs(rf)[(2*j+a)*width+c], univariate(lift(f[c*block:(c+1)*block]), x); m31.LiftPair(got) != want {
+						t.Fatalf("%+v: symbol %d of row %d, table %d", tc, c, j, a)
+					}
 				}
 				if got, want := m31.Quads(rg)[j*width+c], univariate(g[c*block:(c+1)*block], x); got != want {
 					t.Fatalf("%+v: challenge %d of row %d", tc, c, j)

@@ -21,12 +21,13 @@ func (cm31) scheme() *whir.SchemeCM31 { return whir.CM31() }
 // grain is how many table entries are worth a goroutine.
 const grain = 1 << 11
 
-func (cm31) encodeSymbols(table []m31.CM31, fold, logLeaves int) ([]m31.Element, error) {
-	columns := make([]m31.CM31, 1<<(fold+logLeaves))
-	block := len(table) >> fold
-	parallel.For(1<<fold, max(1, grain/block), func(lo, hi int) {
+func (cm31) encodeSymbols(tables [][]m31.CM31, fold, logLeaves int) ([]m31.Element, error) {
+	columns := make([]m31.CM31, len(tables)<<(fold+logLeaves))
+	block := len(tables[0]) >> fold
+	parallel.For(len(tables)<<fold, max(1, grain/block), func(lo, hi int) {
 		for c := lo; c < hi; c++ {
-			copy(columns[c<<logLeaves:], table[c*block:(c+1)*block])
+			b := c & (1<<fold - 1)
+			copy(columns[c<<logLeaves:], tables[c>>fold][b*block:(b+1)*block])
 		}
 	})
 	return rowsOf(columns, logLeaves, log2(block))
@@ -83,6 +84,18 @@ func rowsOf(columns []m31.CM31, logLeaves, live int) ([]m31.Element, error) {
 		}
 	})
 	return m31.PairWords(rows), nil
+}
+
+func (cm31) combine(tables [][]m31.CM31, coeffs []m31.QM31) []m31.QM31 {
+	out := make([]m31.QM31, len(tables[0]))
+	parallel.For(len(out), grain, func(lo, hi int) {
+		for a, table := range tables {
+			for i := lo; i < hi; i++ {
+				out[i] = out[i].Add(coeffs[a].MulCM31(table[i]))
+			}
+		}
+	})
+	return out
 }
 
 // rowTree keeps the rows beside the digests.

@@ -15,15 +15,16 @@ import (
 // one.
 type TranscriptM31 = Transcript[m31.Element, m31.QM31]
 
-// CommittedCM31 is a table of CM31 symbols with its tree. It keeps the table.
+// CommittedCM31 is a batch of tables of CM31 symbols with their tree. It keeps
+// the tables.
 type CommittedCM31 struct {
 	*committed[m31.Element, m31.CM31, m31.QM31]
 }
 
-// CommitCM31 commits to a table of 2^p.Vars() symbols, which must not change
-// while the commitment is in use.
-func CommitCM31(q *device.Queue, p *whir.Params, table []m31.CM31) (*CommittedCM31, error) {
-	c, err := commit(q, cm31{}, p, table, tamper[m31.Element, m31.QM31]{})
+// CommitCM31 commits to p.Batch() tables of 2^p.Vars() symbols, which must not
+// change while the commitment is in use.
+func CommitCM31(q *device.Queue, p *whir.Params, tables ...[]m31.CM31) (*CommittedCM31, error) {
+	c, err := commit(q, cm31{}, p, tables, tamper[m31.Element, m31.QM31]{})
 	if err != nil {
 		return nil, err
 	}
@@ -36,11 +37,11 @@ func (c *CommittedCM31) Root() merkle.Digest { return c.tree.root() }
 // Words is the list that stands for the commitment in the transcript.
 func (c *CommittedCM31) Words() []m31.Element { return whir.CommitmentWords(c.params, c.tree.root()) }
 
-// OpenCM31 proves that the table satisfies the claims. The transcript must
-// have absorbed the commitment's Words. Claims are not checked: the proof of a
-// false one does not verify.
-func OpenCM31(q *device.Queue, tr TranscriptM31, c *CommittedCM31, claims []whir.ClaimCM31) (*whir.ProofCM31, error) {
-	return c.open(q, tr, whir.NewStatement[m31.Element](claims))
+// OpenCM31 proves that the tables satisfy the statement. The transcript must
+// have absorbed the commitment's Words. The statement is not checked: the proof
+// of a false one does not verify.
+func OpenCM31(q *device.Queue, tr TranscriptM31, c *CommittedCM31, st whir.StatementCM31) (*whir.ProofCM31, error) {
+	return c.open(q, tr, st)
 }
 
 // Committed is a table of Mersenne-31 values with its tree. It keeps the
@@ -65,7 +66,7 @@ func commitM31(q *device.Queue, p *whir.M31Params, table []m31.Element, t tamper
 	if p.Vars() == 1 {
 		symbols = []m31.CM31{symbols[0], {}}
 	}
-	c, err := commit(q, cm31{}, p.Inner(), symbols, t)
+	c, err := commit(q, cm31{}, p.Inner(), [][]m31.CM31{symbols}, t)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ type opener[W ~uint32, F field.Element[F], E field.Element[E]] struct {
 	q     *device.Queue
 	tr    Transcript[W, E]
 	pf    *whir.Proof[W, E]
-	f     []F // the table before the first fold, then nil
+	f     []F // in place of g, one table before the first fold
 	g     []E
 	w     []E
 	last  tree[W]
@@ -28,7 +28,7 @@ func (c *committed[W, F, E]) open(q *device.Queue, tr Transcript[W, E], st whir.
 		return nil, fmt.Errorf("whir: open: %w", err)
 	}
 	n := c.params.Rounds()
-	o := &opener[W, F, E]{committed: c, q: q, tr: tr, f: c.table, last: c.tree, words: c.b.scheme().Words}
+	o := &opener[W, F, E]{committed: c, q: q, tr: tr, last: c.tree, words: c.b.scheme().Words}
 	o.pf = &whir.Proof[W, E]{Rounds: make([]whir.RoundProof[W, E], n), Openings: make([]whir.Opening[W], n)}
 	tr.Absorb(st.Words())
 	if err := o.start(st.Claims()); err != nil {
@@ -53,11 +53,14 @@ func (c *committed[W, F, E]) open(q *device.Queue, tr Transcript[W, E], st whir.
 }
 
 // start sets up the weight of round 0.
-func (o *opener[W, F, E]) start(claims []whir.Claim[E]) error {
+func (o *opener[W, F, E]) start(claims []whir.BatchClaim[E]) error {
+	if err := o.batch(); err != nil {
+		return err
+	}
 	points := o.samples(0)
 	alpha := o.tr.Challenge()
 	coeff := alpha.One()
-	o.w = make([]E, len(o.f))
+	o.w = make([]E, 1<<o.params.Vars())
 	for _, c := range claims {
 		switch w := c.Weight.(type) {
 		case whir.Eq[E]:
@@ -75,6 +78,25 @@ func (o *opener[W, F, E]) start(claims []whir.Claim[E]) error {
 		o.b.addEq(o.w, z, coeff)
 		coeff = coeff.Mul(alpha)
 	}
+	return nil
+}
+
+// batch combines several tables into one of challenges.
+func (o *opener[W, F, E]) batch() (err error) {
+	n := o.params.Batch()
+	if n == 1 {
+		o.f = o.tables[0]
+		return nil
+	}
+	if o.pf.BatchNonce, err = o.tr.Grind(o.params.BatchWork()); err != nil {
+		return err
+	}
+	mu := o.tr.Challenge()
+	coeffs := []E{mu.One()}
+	for len(coeffs) < n {
+		coeffs = append(coeffs, coeffs[len(coeffs)-1].Mul(mu))
+	}
+	o.g = o.b.combine(o.tables, coeffs)
 	return nil
 }
 

@@ -30,9 +30,12 @@ type backend[W ~uint32, F field.Element[F], E field.Element[E]] interface {
 	scheme() *whir.Scheme[W, F, E]
 	// encode evaluates the 2^fold blocks of a table on the 2^logLeaves-th
 	// roots of unity and returns the matrix of rows, one row a point.
-	encodeSymbols(table []F, fold, logLeaves int) ([]W, error)
+	// Rows of several tables of symbols hold one part after the other.
+	encodeSymbols(tables [][]F, fold, logLeaves int) ([]W, error)
 	encodeChallenges(table []E, fold, logLeaves int) ([]W, error)
 	build(rows []W, width, arity int) (tree[W], error)
+	// combine is the sum of coeffs[a]*tables[a].
+	combine(tables [][]F, coeffs []E) []E
 	// round returns the round polynomial of sum w*f for the first variable:
 	// its value at 0 and its leading coefficient.
 	roundSymbols(f []F, w []E) (atZero, lead E)
@@ -65,26 +68,31 @@ type tamper[W ~uint32, E any] struct {
 	final    func(g []E)
 }
 
-// committed is a table with its tree.
+// committed is a batch of tables with their tree.
 type committed[W ~uint32, F field.Element[F], E field.Element[E]] struct {
 	b      backend[W, F, E]
 	params *whir.Params
-	table  []F
+	tables [][]F
 	tree   tree[W]
 	tamper tamper[W, E]
 }
 
-func commit[W ~uint32, F field.Element[F], E field.Element[E]](q *device.Queue, b backend[W, F, E], p *whir.Params, table []F, t tamper[W, E]) (*committed[W, F, E], error) {
+func commit[W ~uint32, F field.Element[F], E field.Element[E]](q *device.Queue, b backend[W, F, E], p *whir.Params, tables [][]F, t tamper[W, E]) (*committed[W, F, E], error) {
 	if p == nil || p.Spec() != b.scheme().Spec {
 		return nil, fmt.Errorf("whir: commit: parameters are not for %s", b.scheme().Spec.Name)
 	}
-	if len(table) != 1<<p.Vars() {
-		return nil, fmt.Errorf("whir: commit: table of %d symbols, want 2^%d", len(table), p.Vars())
+	if len(tables) != p.Batch() {
+		return nil, fmt.Errorf("whir: commit: %d tables, want %d", len(tables), p.Batch())
+	}
+	for _, table := range tables {
+		if len(table) != 1<<p.Vars() {
+			return nil, fmt.Errorf("whir: commit: table of %d symbols, want 2^%d", len(table), p.Vars())
+		}
 	}
 	if err := q.Err(); err != nil {
 		return nil, err
 	}
-	rows, err := b.encodeSymbols(table, p.Round(0).Fold, p.LogLeaves(0))
+	rows, err := b.encodeSymbols(tables, p.Round(0).Fold, p.LogLeaves(0))
 	if err != nil {
 		return nil, fmt.Errorf("whir: commit: %w", err)
 	}
@@ -98,5 +106,5 @@ func commit[W ~uint32, F field.Element[F], E field.Element[E]](q *device.Queue, 
 	if err != nil {
 		return nil, fmt.Errorf("whir: commit: %w", err)
 	}
-	return &committed[W, F, E]{b, p, table, tree, t}, nil
+	return &committed[W, F, E]{b, p, tables, tree, t}, nil
 }
