@@ -28,7 +28,7 @@ func (l Layout) Check(s Shape, words int) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if l.Columns && (l.Symbol < 1 || s.RowWords%l.Symbol != 0) {
+	if l.Columns && (l.Symbol != 1 && l.Symbol != 2 && l.Symbol != 4 || s.RowWords%l.Symbol != 0) {
 		return fmt.Errorf("%w: rows of %d words in symbols of %d", ErrShape, s.RowWords, l.Symbol)
 	}
 	if words/s.RowWords != s.Rows || words%s.RowWords != 0 {

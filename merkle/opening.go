@@ -20,7 +20,7 @@ type Opening struct {
 // opening must consist of follows from shape and indices alone: nothing may be
 // missing or left over. With no indices only an empty opening is accepted.
 func (s Shape) Verify(root Digest, indices []int, o *Opening) ([][]m31.Element, error) {
-	need, err := s.Siblings(indices)
+	missing, err := s.Missing(indices)
 	if err != nil {
 		return nil, err
 	}
@@ -28,8 +28,8 @@ func (s Shape) Verify(root Digest, indices []int, o *Opening) ([][]m31.Element, 
 	if len(o.Rows) != len(known)*s.RowWords {
 		return nil, fmt.Errorf("%w: %d for %d rows of %d", ErrRows, len(o.Rows), len(known), s.RowWords)
 	}
-	if len(o.Siblings) != need {
-		return nil, fmt.Errorf("%w: %d, want %d", ErrSiblings, len(o.Siblings), need)
+	if len(o.Siblings) != len(missing) {
+		return nil, fmt.Errorf("%w: %d, want %d", ErrSiblings, len(o.Siblings), len(missing))
 	}
 	if err := m31.CheckCanonical(o.Rows); err != nil {
 		return nil, fmt.Errorf("%w: rows: %w", ErrWords, err)

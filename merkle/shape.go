@@ -100,15 +100,28 @@ func walk(known []int, arity int, visit func(parent, lo, hi int)) []int {
 	return out
 }
 
-// Siblings is the number of digests in an opening of these rows.
-func (s Shape) Siblings(indices []int) (int, error) {
+// Node is one node of a tree: level 0 is the leaves, and index counts from the
+// left.
+type Node struct{ Level, Index int }
+
+// Missing lists the nodes whose digests an opening of these rows carries, in
+// its order: level by level from the leaves up, each from left to right.
+func (s Shape) Missing(indices []int) ([]Node, error) {
 	if err := s.check(indices); err != nil {
-		return 0, err
+		return nil, err
 	}
-	n := 0
+	var out []Node
 	known := Distinct(indices)
-	for _, a := range s.Arities() {
-		known = walk(known, a, func(_, lo, hi int) { n += a - (hi - lo) })
+	for level, a := range s.Arities() {
+		known = walk(known, a, func(parent, lo, hi int) {
+			for c := parent * a; c < (parent+1)*a; c++ {
+				if lo < hi && known[lo] == c {
+					lo++
+				} else {
+					out = append(out, Node{level, c})
+				}
+			}
+		})
 	}
-	return n, nil
+	return out, nil
 }

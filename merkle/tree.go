@@ -112,23 +112,13 @@ func (t *Tree) Root() Digest { return t.levels[len(t.levels)-1][0] }
 // Siblings are the digests that an opening of these rows consists of besides
 // the rows.
 func (t *Tree) Siblings(indices []int) ([]Digest, error) {
-	n, err := t.shape.Siblings(indices)
+	missing, err := t.shape.Missing(indices)
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Digest, 0, n)
-	known := Distinct(indices)
-	for k, a := range t.shape.Arities() {
-		level := t.levels[k]
-		known = walk(known, a, func(parent, lo, hi int) {
-			for c := parent * a; c < (parent+1)*a; c++ {
-				if lo < hi && known[lo] == c {
-					lo++
-				} else {
-					out = append(out, level[c])
-				}
-			}
-		})
+	out := make([]Digest, len(missing))
+	for i, n := range missing {
+		out[i] = t.levels[n.Level][n.Index]
 	}
 	return out, nil
 }

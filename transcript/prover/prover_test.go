@@ -49,10 +49,7 @@ func elements(g *devicetest.Gen, n int) []m31.Element {
 // every step and give its outputs.
 func TestRandomPrograms(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		steps := 150
-		if q.Device().Kind() == device.SIMT {
-			steps = 70 // a permutation takes a third of a millisecond there
-		}
+		const steps = 150
 		g := devicetest.Rand(21)
 		want := transcript.New(transcript.TagTest)
 		tr, err := New(q, transcript.TagTest)
@@ -207,7 +204,7 @@ func TestGrind(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		bits := 12
 		if q.Device().Kind() == device.SIMT {
-			bits = 5
+			bits = 8 // blocks run one after the other there
 		}
 		for at := range 9 { // every place in the block, and output left over
 			want := transcript.New(transcript.TagTest)

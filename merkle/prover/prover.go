@@ -1,0 +1,162 @@
+// Package prover hashes matrices to trees where they lie, on the device, with
+// the digests of package merkle.
+package prover
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/merkle"
+)
+
+// Tree is the digests of all nodes in device memory. It keeps no rows.
+type Tree struct {
+	q       *device.Queue
+	shape   merkle.Shape
+	digests device.Buffer[merkle.Digest] // level after level, leaves first
+	starts  []int                        // of each level in digests
+}
+
+// levelStarts is where each level starts when they lie one after the other,
+// and where the last one ends.
+func levelStarts(s merkle.Shape) []int {
+	starts := []int{0, s.Rows}
+	n := s.Rows
+	for _, a := range s.Arities() {
+		n /= a
+		starts = append(starts, starts[len(starts)-1]+n)
+	}
+	return starts
+}
+
+// Build enqueues the hashing of a matrix to a tree.
+func Build(q *device.Queue, words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) (*Tree, error) {
+	if err := l.Check(s, words.Len()); err != nil {
+		return nil, err
+	}
+	starts := levelStarts(s)
+	digests, err := device.Alloc[merkle.Digest](q, starts[len(starts)-1])
+	if err != nil {
+		return nil, fmt.Errorf("hash tree of %d rows: %w", s.Rows, err)
+	}
+	t := &Tree{q: q, shape: s, digests: digests, starts: starts}
+	if err := t.build(words, l); err != nil {
+		t.Free()
+		return nil, fmt.Errorf("hash tree of %d rows: %w", s.Rows, err)
+	}
+	return t, nil
+}
+
+func (t *Tree) level(k int) device.Buffer[merkle.Digest] {
+	return t.digests.Slice(t.starts[k], t.starts[k+1])
+}
+
+func (t *Tree) build(words device.Buffer[m31.Element], l merkle.Layout) error {
+	if t.q.OnHost() {
+		if err := t.q.Err(); err != nil {
+			return err
+		}
+		if err := merkle.Leaves(t.level(0).Host(), words.Host(), t.shape, l); err != nil {
+			return err
+		}
+		for k, a := range t.shape.Arities() {
+			if err := t.q.Err(); err != nil {
+				return err
+			}
+			merkle.Level(t.level(k+1).Host(), t.level(k).Host(), a)
+		}
+		return nil
+	}
+	if err := leaves(t.q, t.level(0), words, t.shape, l); err != nil {
+		return err
+	}
+	for k, a := range t.shape.Arities() {
+		below := t.level(k)
+		if below.Len() <= topDigests {
+			return top(t.q, t.digests.Slice(t.starts[k], t.digests.Len()), below.Len(), t.shape.Arity)
+		}
+		if err := level(t.q, t.level(k+1), below, a); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Root is the root's eight words in device memory, a part of the tree.
+func (t *Tree) Root() device.Buffer[m31.Element] {
+	n := t.digests.Len()
+	return device.View[m31.Element](t.digests.Slice(n-1, n))
+}
+
+// Shape of the tree.
+func (t *Tree) Shape() merkle.Shape { return t.shape }
+
+// Free gives the tree's memory back.
+func (t *Tree) Free() { t.digests.Free() }
+
+// Root enqueues the hashing of a matrix to its root, which goes to dst, of
+// eight words. Inner levels are not kept: it takes memory for the digests of
+// the leaves and of the level above them.
+func Root(q *device.Queue, dst device.Buffer[m31.Element], words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
+	if err := l.Check(s, words.Len()); err != nil {
+		return err
+	}
+	if dst.Len() != len(merkle.Digest{}) {
+		return fmt.Errorf("%w: a root has %d words, the buffer %d", merkle.ErrShape, len(merkle.Digest{}), dst.Len())
+	}
+	if err := root(q, dst, words, s, l); err != nil {
+		return fmt.Errorf("hash root of %d rows: %w", s.Rows, err)
+	}
+	return nil
+}
+
+func root(q *device.Queue, dst, words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
+	if q.OnHost() {
+		if err := q.Err(); err != nil {
+			return err
+		}
+		d, err := merkle.Root(words.Host(), s, l)
+		copy(dst.Host(), d[:])
+		return err
+	}
+	// Levels go back and forth between two buffers; merkle_top needs room for
+	// what is above its start, which is less than its start.
+	above := 1
+	if a := s.Arities(); len(a) > 0 {
+		above = s.Rows / a[0]
+	}
+	room := func(n int) int { return n + min(n, topDigests) }
+	var bufs [2]device.Buffer[merkle.Digest]
+	for i, n := range []int{s.Rows, above} {
+		b, err := device.Alloc[merkle.Digest](q, room(n))
+		if err != nil {
+			return err
+		}
+		defer b.Free()
+		bufs[i] = b
+	}
+	if err := leaves(q, bufs[0].Slice(0, s.Rows), words, s, l); err != nil {
+		return err
+	}
+	n := s.Rows
+	for _, a := range s.Arities() {
+		if n <= topDigests {
+			break
+		}
+		if err := level(q, bufs[1].Slice(0, n/a), bufs[0].Slice(0, n), a); err != nil {
+			return err
+		}
+		bufs[0], bufs[1] = bufs[1], bufs[0]
+		n /= a
+	}
+	last := 0
+	if n > 1 {
+		if err := top(q, bufs[0], n, s.Arity); err != nil {
+			return err
+		}
+		starts := levelStarts(merkle.Shape{Rows: n, RowWords: 1, Arity: s.Arity})
+		last = starts[len(starts)-1] - 1
+	}
+	return device.Copy(q, dst, device.View[m31.Element](bufs[0].Slice(last, last+1)))
+}

@@ -1,0 +1,185 @@
+package prover
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/merkle"
+)
+
+func TestMain(m *testing.M) { devicetest.Main(m, Source) }
+
+func elements(n int) []m31.Element {
+	v := make([]m31.Element, n)
+	devicetest.Fill(devicetest.Rand(uint64(n)), v, m31.P)
+	return v
+}
+
+// cases covers all arities and layouts, odd widths, one row, shapes whose root
+// has fewer children, and levels beyond what one block hashes.
+func cases() (out []struct {
+	s merkle.Shape
+	l merkle.Layout
+}) {
+	add := func(rows, width, arity int, l merkle.Layout) {
+		out = append(out, struct {
+			s merkle.Shape
+			l merkle.Layout
+		}{merkle.Shape{Rows: rows, RowWords: width, Arity: arity}, l})
+	}
+	for _, arity := range []int{2, 4, 8} {
+		for k, width := range []int{1, 3, 7, 8, 9, 16, 33} {
+			add(1<<k, width, arity, merkle.RowMajor())
+		}
+		add(4096, 5, arity, merkle.RowMajor())
+		add(2048, 2, arity, merkle.ColumnMajor(2))
+		add(64, 11, arity, merkle.ColumnMajor(1))
+		add(128, 12, arity, merkle.ColumnMajor(2))
+		add(32, 20, arity, merkle.ColumnMajor(4))
+	}
+	return out
+}
+
+// Trees, roots and openings equal those of package merkle on every device.
+func TestTree(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		for _, c := range cases() {
+			t.Run(fmt.Sprint(c.s, c.l), func(t *testing.T) {
+				words := elements(c.s.Rows * c.s.RowWords)
+				want, err := merkle.Build(words, c.s, c.l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				b, err := device.Upload(q, words)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer b.Free()
+				tree, err := Build(q, b, c.s, c.l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer tree.Free()
+				check := func(what string, b device.Buffer[m31.Element]) {
+					t.Helper()
+					got, err := b.Read(q)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if root := want.Root(); merkle.Digest(got) != root {
+						t.Fatalf("%s %v, want %v", what, got, root)
+					}
+				}
+				check("root of the tree", tree.Root())
+				root, err := device.Alloc[m31.Element](q, 8)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer root.Free()
+				if err := Root(q, root, b, c.s, c.l); err != nil {
+					t.Fatal(err)
+				}
+				check("root alone", root)
+
+				g := devicetest.Rand(uint64(c.s.Rows))
+				for _, n := range []int{0, 1, 13} {
+					indices := make([]int, n)
+					for i := range indices {
+						indices[i] = g.Intn(c.s.Rows)
+					}
+					got, err := tree.Open(b, c.l, indices)
+					if err != nil {
+						t.Fatal(err)
+					}
+					o, err := want.Open(words, c.l, indices)
+					if err != nil {
+						t.Fatal(err)
+					}
+					if len(got.Rows) != len(o.Rows) || n > 0 && !reflect.DeepEqual(got.Rows, o.Rows) || len(o.Siblings) > 0 && !reflect.DeepEqual(got.Siblings, o.Siblings) {
+						t.Fatalf("opening of %v differs", indices)
+					}
+					if _, err := c.s.Verify(want.Root(), indices, got); err != nil {
+						t.Fatal(err)
+					}
+				}
+			})
+		}
+	})
+}
+
+func TestBadShapes(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		b, err := device.Upload(q, elements(12))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Free()
+		root, err := device.Alloc[m31.Element](q, 7)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Free()
+		if _, err := Build(q, b, merkle.Shape{Rows: 3, RowWords: 4, Arity: 2}, merkle.RowMajor()); !errors.Is(err, merkle.ErrShape) {
+			t.Errorf("three rows: %v", err)
+		}
+		s := merkle.Shape{Rows: 4, RowWords: 3, Arity: 2}
+		if err := Root(q, root, b, s, merkle.RowMajor()); !errors.Is(err, merkle.ErrShape) {
+			t.Errorf("root of seven words: %v", err)
+		}
+		if err := Root(q, root, b, s, merkle.ColumnMajor(2)); !errors.Is(err, merkle.ErrShape) {
+			t.Errorf("half a symbol: %v", err)
+		}
+		tree, err := Build(q, b, s, merkle.RowMajor())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer tree.Free()
+		if _, err := tree.Open(b, merkle.RowMajor(), []int{4}); !errors.Is(err, merkle.ErrIndex) {
+			t.Errorf("row 4 of 4: %v", err)
+		}
+		if _, err := tree.Open(b.Slice(0, 9), merkle.RowMajor(), []int{1}); !errors.Is(err, merkle.ErrShape) {
+			t.Errorf("a row less: %v", err)
+		}
+	})
+}
+
+func BenchmarkTree(b *testing.B) {
+	for _, name := range []string{"cpu", "cuda"} {
+		for _, arity := range []int{2, 4, 8} {
+			for _, columns := range []bool{false, true} {
+				b.Run(fmt.Sprintf("%s/arity%d/columns=%v", name, arity, columns), func(b *testing.B) {
+					q := devicetest.Queue(b, devicetest.Open(b, name))
+					s := merkle.Shape{Rows: 1 << 22, RowWords: 16, Arity: arity}
+					if name == "cpu" {
+						s.Rows = 1 << 14
+					}
+					l := merkle.RowMajor()
+					if columns {
+						l = merkle.ColumnMajor(1)
+					}
+					words, err := device.Upload(q, elements(s.Rows*s.RowWords))
+					if err != nil {
+						b.Fatal(err)
+					}
+					defer words.Free()
+					for b.Loop() {
+						tree, err := Build(q, words, s, l)
+						if err != nil {
+							b.Fatal(err)
+						}
+						if err := q.Sync(); err != nil {
+							b.Fatal(err)
+						}
+						tree.Free()
+					}
+					b.ReportMetric(float64(s.Rows), "rows")
+				})
+			}
+		}
+	}
+}
