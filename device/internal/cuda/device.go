@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"runtime"
 	"strings"
 	"sync"
@@ -17,6 +16,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/internal/dl"
 	"github.com/zkwarp/zkwarp/device/internal/driver"
 	"github.com/zkwarp/zkwarp/device/internal/ptx"
+	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/nvrtc"
 )
 
@@ -29,8 +29,9 @@ type Device struct {
 	info       driver.Info
 	capability int // 90 for 9.0
 	cache      cubin.Cache
-	compiler   *nvrtc.Compiler // nil: built-in PTX only
-	noCompiler error           // why
+	compiler   compiler // nil: built-in PTX only
+	noCompiler error    // why
+	builtinPTX func(*kernel.Source) ([]byte, error)
 
 	pool  *pool
 	dead  atomic.Pointer[driver.Error] // the sticky failure
@@ -41,6 +42,13 @@ type Device struct {
 	chunks  []*chunk  // pinned memory not in use
 	blocks  []*launch // launch blocks not in use
 	events  []uintptr // events without timing, not in use
+}
+
+// compiler is what the device needs of NVRTC.
+type compiler interface {
+	String() string
+	Target(capability int) string
+	Compile(s *kernel.Source, arch string, extra ...string) (image []byte, log string, err error)
 }
 
 // Device attributes (CUdevice_attribute in cuda.h).
@@ -159,10 +167,11 @@ func (a *api) open(n int) (*Device, error) {
 	d.ctxWords = []uintptr{d.ctx}
 	d.pool = newPool((*deviceMemory)(d))
 	d.cache = cubin.Default()
-	d.compiler, d.noCompiler = nvrtc.FindFor(a.version / 1000)
-	if d.compiler != nil {
-		d.info.Compiler = d.compiler.String()
-	} else if ptx.Units() > 0 {
+	d.builtinPTX = ptx.Lookup
+	if c, err := nvrtc.FindFor(a.version / 1000); err == nil {
+		d.compiler = c
+		d.info.Compiler = c.String()
+	} else if d.noCompiler = err; ptx.Units() > 0 {
 		d.info.Compiler = "built-in PTX"
 	}
 	return d, nil
@@ -348,10 +357,11 @@ func (d *Device) event() (uintptr, error) {
 	return e, err
 }
 
-// Places says where the parts of CUDA were found.
-func (d *Device) Places() (libcuda, compiler string, err error) {
-	if d.compiler != nil {
-		return d.path, filepath.Clean(d.compiler.Path), nil
+// Library is the path that the driver was opened under.
+func Library() (string, error) {
+	a, err := open()
+	if err != nil {
+		return "", err
 	}
-	return d.path, "", d.noCompiler
+	return a.path, nil
 }

@@ -12,7 +12,6 @@ import (
 
 	"github.com/zkwarp/zkwarp/device/internal/cubin"
 	"github.com/zkwarp/zkwarp/device/internal/driver"
-	"github.com/zkwarp/zkwarp/device/internal/ptx"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/nvrtc"
 )
@@ -74,7 +73,7 @@ func (d *Device) module(s *kernel.Source) (uintptr, error) {
 // builtin loads the PTX of s that the program carries; why says what kept the
 // better way from working.
 func (d *Device) builtin(s *kernel.Source, why error) (uintptr, error) {
-	image, err := ptx.Lookup(s)
+	image, err := d.builtinPTX(s)
 	if err != nil {
 		return 0, &driver.Error{Op: "load " + s.Name, Class: driver.ErrUnavailable, Text: fmt.Sprintf("%v; %v", why, err)}
 	}

@@ -1,0 +1,308 @@
+// A CUDA driver without a GPU, for tests of the binding. It is stricter than
+// the real one: enqueued work runs only when somebody waits for it, so that
+// memory reused too early is seen; and every call checks the current context.
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <pthread.h>
+
+typedef int R;
+typedef uint64_t P;
+
+enum { COPY, FILL, KERNEL, EVENT };
+struct function { char name[64]; uint32_t static_shared, most; };
+struct event { int timing; uint64_t recorded, reached; double at; }; // numbers of recordings
+struct op {
+	int kind;
+	char *dst; const char *src; size_t n; uint32_t word;
+	uint32_t dims[7]; uint64_t args[256]; struct function *f;
+	struct event *e; uint64_t recording;
+	struct op *next;
+};
+struct stream { struct op *first, **last; };
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static __thread void *current;
+static int ctx_object;
+static double now;
+static size_t used;
+#define MAX_STREAMS 64
+static struct stream *all[MAX_STREAMS];
+
+// What tests set and read.
+static int init_result, fail_code, fail_after = -1;
+static size_t total = 64 << 20;
+static int64_t calls_alloc, calls_free, calls_pinned, live_events, live_streams;
+
+void fake_reset(void) {
+	init_result = 0; fail_code = 0; fail_after = -1; total = 64 << 20;
+	calls_alloc = calls_free = calls_pinned = live_streams = 0;
+	memset(all, 0, sizeof all); // what a test with a fault left
+}
+void fake_init_result(int r) { init_result = r; }
+void fake_total(size_t n) { total = n; }
+// The operation after `after` others that a stream runs fails with code.
+void fake_fail(int code, int after) { fail_code = code; fail_after = after; }
+int64_t fake_count(int what) {
+	switch (what) {
+	case 0: return calls_alloc;
+	case 1: return calls_free;
+	case 2: return calls_pinned;
+	case 3: return live_streams;
+	case 4: return live_events;
+	}
+	return (int64_t)used;
+}
+
+#define NEED_CONTEXT if (current != &ctx_object) return 201
+
+R cuInit(unsigned flags) { return flags ? 1 : init_result; }
+R cuDriverGetVersion(int *v) { *v = 13000; return 0; }
+R cuGetErrorName(R r, const char **out) {
+	*out = r == 2 ? "CUDA_ERROR_OUT_OF_MEMORY" : r == 700 ? "CUDA_ERROR_ILLEGAL_ADDRESS" : r == 803 ? "CUDA_ERROR_SYSTEM_DRIVER_MISMATCH" : NULL;
+	return *out ? 0 : 1;
+}
+R cuGetErrorString(R r, const char **out) {
+	*out = r == 2 ? "out of memory" : r == 700 ? "an illegal memory access was encountered" : NULL;
+	return *out ? 0 : 1;
+}
+R cuDeviceGetCount(int *n) { *n = 2; return 0; }
+R cuDeviceGet(int *d, int n) { *d = n; return n < 0 || n > 1 ? 101 : 0; }
+R cuDeviceGetName(char *name, int len, int d) {
+	strncpy(name, d ? "Fake GPU of old" : "Fake GPU", len);
+	return 0;
+}
+R cuDeviceTotalMem_v2(size_t *n, int d) { *n = total; return 0; }
+R cuDeviceGetAttribute(int *v, int a, int d) {
+	switch (a) {
+	case 16: *v = 132; return 0;
+	case 75: *v = d ? 7 : 9; return 0;
+	case 76: *v = d ? 5 : 0; return 0;
+	case 97: *v = 232448; return 0;
+	}
+	return 1;
+}
+R cuDevicePrimaryCtxRetain(void **c, int d) { *c = &ctx_object; return 0; }
+R cuCtxSetCurrent(void *c) { current = c; return 0; }
+R cuMemGetInfo_v2(size_t *f, size_t *t) { NEED_CONTEXT; *f = total - used; *t = total; return 0; }
+
+// Device memory has a header with its size, and comes filled with garbage.
+R cuMemAlloc_v2(P *p, size_t n) {
+	NEED_CONTEXT;
+	if (n == 0) return 1;
+	pthread_mutex_lock(&lock);
+	R r = 2;
+	if (used + n <= total) {
+		char *m = malloc(n + 256);
+		*(size_t *)m = n;
+		memset(m + 256, 0xEE, n);
+		used += n;
+		calls_alloc++;
+		*p = (P)(uintptr_t)(m + 256);
+		r = 0;
+	}
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+
+static R run(struct stream *s, struct event *until) {
+	while (s->first) {
+		struct op *o = s->first;
+		if (fail_after == 0) return fail_code; // sticky: it stays in the way
+		if (fail_after > 0) fail_after--;
+		now += 1.5;
+		switch (o->kind) {
+		case COPY: memmove(o->dst, o->src, o->n); break;
+		case FILL: for (size_t i = 0; i < o->n; i++) ((uint32_t *)o->dst)[i] = o->word; break;
+		case KERNEL:
+			if (!strcmp(o->f->name, "fake_store")) { // (u32* out, u32 v, u64 w)
+				uint32_t *out = (uint32_t *)(uintptr_t)o->args[0];
+				memcpy(out, o->dims, sizeof o->dims);
+				out[7] = (uint32_t)o->args[1];
+				memcpy(out + 8, &o->args[2], 8);
+			} else if (!strcmp(o->f->name, "fake_increment")) { // (u32* x, u32 n)
+				uint32_t *x = (uint32_t *)(uintptr_t)o->args[0];
+				for (uint32_t i = 0; i < (uint32_t)o->args[1]; i++) x[i]++;
+			}
+			break;
+		case EVENT: o->e->reached = o->recording; o->e->at = now; break;
+		}
+		int reached = o->kind == EVENT && o->e == until && until->reached == until->recorded;
+		s->first = o->next;
+		if (!s->first) s->last = &s->first;
+		free(o);
+		if (reached) break;
+	}
+	return 0;
+}
+
+static R run_all(struct event *until) {
+	for (int i = 0; i < MAX_STREAMS; i++) {
+		if (!all[i]) continue;
+		R r = run(all[i], until);
+		if (r) return r;
+	}
+	return 0;
+}
+
+R cuMemFree_v2(P p) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	R r = run_all(NULL); // the real one waits for the device as well
+	calls_free++;
+	char *m = (char *)(uintptr_t)p - 256;
+	used -= *(size_t *)m;
+	memset(m, 0xDD, *(size_t *)m + 256);
+	free(m);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+R cuMemHostAlloc(void **p, size_t n, unsigned flags) {
+	NEED_CONTEXT;
+	if (flags != 1) return 1;
+	calls_pinned++;
+	*p = malloc(n);
+	return 0;
+}
+R cuMemFreeHost(void *p) { NEED_CONTEXT; free(p); return 0; }
+
+static struct op *enqueue(struct stream *s, int kind) {
+	struct op *o = calloc(1, sizeof *o);
+	o->kind = kind;
+	*s->last = o;
+	s->last = &o->next;
+	return o;
+}
+static R copy(void *dst, const void *src, size_t n, struct stream *s) {
+	NEED_CONTEXT;
+	if (!s || !dst || !src) return 1;
+	pthread_mutex_lock(&lock);
+	struct op *o = enqueue(s, COPY);
+	o->dst = dst, o->src = src, o->n = n;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+R cuMemcpyHtoDAsync_v2(P d, const void *h, size_t n, struct stream *s) { return copy((void *)(uintptr_t)d, h, n, s); }
+R cuMemcpyDtoHAsync_v2(void *h, P d, size_t n, struct stream *s) { return copy(h, (void *)(uintptr_t)d, n, s); }
+R cuMemcpyDtoDAsync_v2(P a, P b, size_t n, struct stream *s) { return copy((void *)(uintptr_t)a, (void *)(uintptr_t)b, n, s); }
+R cuMemsetD32Async(P d, unsigned word, size_t n, struct stream *s) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	struct op *o = enqueue(s, FILL);
+	o->dst = (char *)(uintptr_t)d, o->word = word, o->n = n;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+R cuStreamCreate(struct stream **s, unsigned flags) {
+	NEED_CONTEXT;
+	if (flags != 1) return 1;
+	pthread_mutex_lock(&lock);
+	*s = calloc(1, sizeof **s);
+	(*s)->last = &(*s)->first;
+	R r = 2;
+	for (int i = 0; i < MAX_STREAMS; i++) if (!all[i]) { all[i] = *s; r = 0; break; }
+	live_streams++;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+R cuStreamDestroy_v2(struct stream *s) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	for (int i = 0; i < MAX_STREAMS; i++) if (all[i] == s) all[i] = NULL;
+	R r = s->first ? 400 : 0; // the binding waits first
+	free(s);
+	live_streams--;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+R cuStreamSynchronize(struct stream *s) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	R r = run(s, NULL);
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+R cuEventCreate(struct event **e, unsigned flags) {
+	NEED_CONTEXT;
+	if (flags != 0 && flags != 2) return 1;
+	*e = calloc(1, sizeof **e);
+	(*e)->timing = flags == 0;
+	live_events++;
+	return 0;
+}
+R cuEventDestroy_v2(struct event *e) { NEED_CONTEXT; free(e); live_events--; return 0; }
+R cuEventRecord(struct event *e, struct stream *s) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	struct op *o = enqueue(s, EVENT);
+	o->e = e, o->recording = ++e->recorded;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+R cuEventQuery(struct event *e) { NEED_CONTEXT; return e->recorded != e->reached ? 600 : 0; }
+R cuEventSynchronize(struct event *e) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	R r = e->recorded != e->reached ? run_all(e) : 0;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
+R cuEventElapsedTime(float *ms, struct event *a, struct event *b) {
+	NEED_CONTEXT;
+	if (!a->timing || !b->timing) return 400;
+	if (a->recorded != a->reached || b->recorded != b->reached) return 600;
+	*ms = (float)(b->at - a->at);
+	return 0;
+}
+R cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *options, void **values) {
+	NEED_CONTEXT;
+	const char *text = image;
+	if (n != 2 || options[0] != 5 || options[1] != 6 || (uintptr_t)values[1] < 64) return 1;
+	if (!strncmp(text, "PTX bad", 7)) {
+		strcpy(values[0], "ptxas fatal: line 7");
+		return 218;
+	}
+	if (strncmp(text, "\177ELF good", 9) && strncmp(text, "PTX good", 8)) return 200;
+	*m = (void *)(uintptr_t)0x1234;
+	return 0;
+}
+R cuModuleUnload(void *m) { NEED_CONTEXT; return 0; }
+R cuModuleGetFunction(struct function **f, void *m, const char *name) {
+	NEED_CONTEXT;
+	if (m != (void *)(uintptr_t)0x1234) return 400;
+	if (strncmp(name, "fake_", 5)) return 500;
+	*f = calloc(1, sizeof **f);
+	strncpy((*f)->name, name, 63);
+	(*f)->static_shared = 1024;
+	(*f)->most = 48 * 1024 - 1024;
+	return 0;
+}
+R cuFuncGetAttribute(int *v, int a, struct function *f) {
+	NEED_CONTEXT;
+	if (a != 1) return 1;
+	*v = f->static_shared;
+	return 0;
+}
+R cuFuncSetAttribute(struct function *f, int a, int v) {
+	NEED_CONTEXT;
+	if (a != 8 || v < 0 || v + f->static_shared > 232448) return 1;
+	f->most = v;
+	return 0;
+}
+R cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+		unsigned shared, struct stream *s, void **params, void **extra) {
+	NEED_CONTEXT;
+	if (extra || !params) return 1;
+	if (shared > f->most) return 1;
+	pthread_mutex_lock(&lock);
+	struct op *o = enqueue(s, KERNEL);
+	uint32_t dims[7] = {gx, gy, gz, bx, by, bz, shared};
+	memcpy(o->dims, dims, sizeof dims);
+	o->f = f;
+	// The parameters are read before the call returns, as the real one does.
+	int n = !strcmp(f->name, "fake_store") ? 3 : !strcmp(f->name, "fake_increment") ? 2 : 256;
+	for (int i = 0; i < n; i++) memcpy(&o->args[i], params[i], 8);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
