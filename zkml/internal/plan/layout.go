@@ -42,3 +42,10 @@ func place(leaves []Leaves) int {
 	}
 	return graph.Log2(end)
 }
+
+// Ordered is the stack's polynomials in the order of their numbers.
+func (s *Stack) Ordered() []int {
+	out := append([]int(nil), s.Polys...)
+	sort.Ints(out)
+	return out
+}

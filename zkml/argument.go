@@ -1,0 +1,60 @@
+package zkml
+
+import (
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/merkle"
+	"github.com/zkwarp/zkwarp/transcript"
+	"github.com/zkwarp/zkwarp/whir"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// Argument is a plan with the parameters of its commitments: everything that
+// the two sides of a proof have in common. A key has two, one for inferences
+// and one for its weights.
+type Argument struct {
+	Label string
+	Plan  *plan.Plan
+	// Work is the bits of proof of work before the lookup challenges.
+	Work int
+	// Commitments has the parameters of each stack that is committed and has
+	// claims; others are nil. In public-weights mode the parameters' is nil.
+	Commitments [plan.Stacks]*whir.M31Params
+}
+
+// Labels of the two arguments; they separate the domains of the transcripts.
+const (
+	labelProgram = "zkwarp zkml inference 1"
+	labelWeights = "zkwarp zkml weights 1"
+)
+
+// Begin starts the transcript: label, key digest, and the commitment to the
+// parameters, if there is one. It returns the commitment as the verifier opens
+// it; provers need only the transcript.
+func (a *Argument) Begin(key [32]byte, root merkle.Digest) (*transcript.Transcript, *whir.M31Oracle, error) {
+	tr := transcript.New(transcript.TagZKML)
+	tr.AbsorbBytes([]byte(a.Label))
+	tr.AbsorbBytes(key[:])
+	c := a.Commitments[plan.Parameters]
+	if c == nil {
+		return tr, nil, nil
+	}
+	o, err := whir.ReceiveM31(tr, c, root)
+	return tr, o, err
+}
+
+// AbsorbStatement absorbs what an inference is about: the input, the output
+// and the caller's context.
+func AbsorbStatement(tr *transcript.Transcript, x, y []int32, context []byte) {
+	tr.Absorb(Embed(x))
+	tr.Absorb(Embed(y))
+	tr.AbsorbBytes(context)
+}
+
+// Embed is the integers modulo p, negative ones as p-|v|.
+func Embed(v []int32) []m31.Element {
+	out := make([]m31.Element, len(v))
+	for i, x := range v {
+		out[i] = m31.FromInt(int64(x))
+	}
+	return out
+}

@@ -1,0 +1,309 @@
+package zkml
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/logup"
+	"github.com/zkwarp/zkwarp/mle"
+	"github.com/zkwarp/zkwarp/sumcheck"
+	"github.com/zkwarp/zkwarp/transcript"
+	"github.com/zkwarp/zkwarp/whir"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// statement is what the verifier knows of the polynomials of an argument.
+type statement struct {
+	oracle *whir.M31Oracle // the parameters' commitment, nil if there is none
+	x, y   []m31.Element   // input and output, padded; nil if the plan has none
+	// params is the stack of parameters, in public-weights mode.
+	params []m31.Element
+}
+
+// check verifies a proof from the witness's commitment on. tr has absorbed the
+// statement.
+func (a *Argument) check(tr *transcript.Transcript, st *statement, p *Proof) error {
+	r := &run{Argument: a, tr: tr, st: st, proof: p, values: plan.NewValues(a.Plan)}
+	r.oracles[plan.Parameters] = st.oracle
+	for _, step := range []func() error{r.lookups, r.bind, r.layers, r.inputs, r.merge} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// run is one run of the verifier.
+type run struct {
+	*Argument
+	tr     *transcript.Transcript
+	st     *statement
+	proof  *Proof
+	values *plan.Values
+	// oracles are the commitments as received.
+	oracles [plan.Stacks]*whir.M31Oracle
+}
+
+// lookups: the commitments, the work, the challenges, the fractional sums, and
+// the evaluations of the leaves.
+func (r *run) lookups() error {
+	for h := plan.Parameters; h < plan.Stacks; h++ {
+		if r.sends(h) {
+			o, err := whir.ReceiveM31(r.tr, r.Commitments[h], r.proof.Roots[h])
+			if err != nil {
+				return reject(CheckFormat, err)
+			}
+			r.oracles[h] = o
+		}
+	}
+	if len(r.Plan.Leaves) == 0 {
+		return nil
+	}
+	if err := r.tr.CheckWork(r.Work, r.proof.Nonce); err != nil {
+		return reject(CheckWork, err)
+	}
+	alpha, beta := r.tr.Challenge(), r.tr.Challenge()
+	claim, err := logup.Verify(r.tr, r.Plan.TreeVars, r.proof.Tree)
+	switch {
+	case errors.Is(err, logup.ErrNumerator):
+		return reject(CheckNumerator, err)
+	case errors.Is(err, logup.ErrDenominator):
+		return reject(CheckDenominator, err)
+	case err != nil:
+		return reject(CheckTree, err)
+	}
+	if err := r.values.Draw(claim.Point); err != nil {
+		return err
+	}
+	if err := r.receive(r.Plan.LeafSent, r.proof.Leaves); err != nil {
+		return err
+	}
+	num, den, err := r.values.LeafClaims(alpha, beta)
+	if err != nil {
+		return err
+	}
+	if num != claim.P {
+		return reject(CheckLeafNum, nil)
+	}
+	if den != claim.Q {
+		return reject(CheckLeafDen, nil)
+	}
+	return nil
+}
+
+// receive absorbs evaluations that the prover sends.
+func (r *run) receive(ids []int, sent []m31.QM31) error {
+	if len(sent) != len(ids) {
+		return rejectf(CheckFormat, "%d evaluations, want %d", len(sent), len(ids))
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	r.tr.AbsorbQM31(sent)
+	for i, id := range ids {
+		if err := r.values.Set(id, sent[i]); err != nil {
+			return reject(CheckRelation, err)
+		}
+	}
+	return nil
+}
+
+// bind draws the binding point; the output, unless padded, is evaluated there.
+func (r *run) bind() error {
+	point := r.tr.Challenges(r.Plan.BindVars)
+	if err := r.values.Draw(point); err != nil {
+		return err
+	}
+	if r.Plan.Given < 0 {
+		return nil
+	}
+	if err := r.values.Set(r.Plan.Given, mle.EvaluateBase(r.st.y, point)); err != nil {
+		return reject(CheckOutputBind, err)
+	}
+	return nil
+}
+
+// layers checks the linear relations and reduces products, layer by layer.
+func (r *run) layers() error {
+	if len(r.proof.Layers) != len(r.Plan.Layers) {
+		return rejectf(CheckFormat, "%d layers, want %d", len(r.proof.Layers), len(r.Plan.Layers))
+	}
+	for i := range r.Plan.Layers {
+		if err := r.layer(&r.Plan.Layers[i], &r.proof.Layers[i]); err != nil {
+			return fmt.Errorf("layer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func (r *run) layer(l *plan.Layer, p *LayerProof) error {
+	if err := r.receive(l.Sent, p.Sent); err != nil {
+		return err
+	}
+	for _, rel := range l.Relations {
+		got, err := r.values.Get(rel.Out)
+		if err != nil {
+			return err
+		}
+		want, err := r.values.Affine(plan.Affine{Const: rel.Const, Terms: rel.Terms})
+		if err != nil {
+			return err
+		}
+		if got != want {
+			return rejectf(r.blame(rel.Out, CheckRelation), "tensor %q", rel.Name)
+		}
+	}
+	if len(l.Instances) == 0 {
+		return nil
+	}
+	claims := make([]sumcheck.Claim, len(l.Instances))
+	for i := range l.Instances {
+		in := &l.Instances[i]
+		c := sumcheck.Claim{Shape: in.Shape()}
+		switch in.Kind {
+		case plan.Output:
+			c.Value = mle.EvaluateBase(r.st.y, r.values.Point(in.At))
+		case plan.ZeroPadding:
+			c.Point = r.values.Point(in.At)
+		default:
+			v, err := r.values.Get(in.Out)
+			if err != nil {
+				return err
+			}
+			c.Value = v
+		}
+		claims[i] = c
+	}
+	res, err := sumcheck.Verify(r.tr, claims, p.Batch)
+	if err != nil {
+		return reject(CheckSumcheck, err)
+	}
+	if err := r.values.Draw(res.Point); err != nil {
+		return err
+	}
+	for i := range l.Instances {
+		if err := r.factors(l, &l.Instances[i], res.Evals[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// blame names the output binding where the value that disagrees is the
+// public output itself.
+func (r *run) blame(id int, check string) string {
+	if id == r.Plan.Given {
+		return CheckOutputBind
+	}
+	return check
+}
+
+// factors takes the final evaluations of one sum-check: public factors are
+// recomputed, the others become claims.
+func (r *run) factors(l *plan.Layer, in *plan.Instance, evals []m31.QM31) error {
+	at := r.values.Point(l.Bound(in))
+	var public m31.QM31
+	switch in.Kind {
+	case plan.Contract:
+		if err := r.values.Set(in.X, evals[0]); err != nil {
+			return reject(CheckSumcheck, err)
+		}
+		if err := r.values.Set(in.W, evals[1]); err != nil {
+			return reject(CheckSumcheck, err)
+		}
+		return nil
+	case plan.Rearrange:
+		public = in.MapEval(r.values.At(in.Out), at)
+	case plan.Output:
+		public = r.Plan.Polys[r.Plan.OutputPoly].ValidEq(r.values.Point(in.At), at)
+	case plan.ZeroPadding:
+		public = m31.OneQM31().Sub(r.Plan.Polys[r.Plan.Evals[in.X].Poly].Valid(at))
+	}
+	if public != evals[0] {
+		return rejectf(CheckPublicFactor, "of %q", in.Name)
+	}
+	if err := r.values.Set(in.X, evals[1]); err != nil {
+		return reject(CheckSumcheck, err)
+	}
+	return nil
+}
+
+// inputs compares every evaluation of the input with the input itself.
+func (r *run) inputs() error {
+	for _, id := range r.Plan.Inputs {
+		v, err := r.values.Get(id)
+		if err != nil {
+			return err
+		}
+		if mle.EvaluateBase(r.st.x, r.values.At(id)) != v {
+			return reject(CheckInputBind, nil)
+		}
+	}
+	return r.values.Complete()
+}
+
+// merge turns all claims on each stack into one by a random combination and
+// checks that one: against the commitment, or in public-weights mode against
+// the parameters themselves.
+func (r *run) merge() error {
+	shapes := r.Plan.MergeShapes()
+	if len(shapes) == 0 {
+		return nil
+	}
+	gamma := r.tr.Challenge()
+	var claims []sumcheck.Claim
+	for h := range r.Plan.Stacks {
+		if s := &r.Plan.Stacks[h]; len(s.Evals) > 0 {
+			list, err := r.values.Claims(s)
+			if err != nil {
+				return err
+			}
+			claims = append(claims, sumcheck.Claim{Shape: shapes[len(claims)], Value: plan.Combine(list, gamma)})
+		}
+	}
+	res, err := sumcheck.Verify(r.tr, claims, r.proof.Merge)
+	if err != nil {
+		return reject(CheckMerge, err)
+	}
+	i := 0
+	for h := plan.Parameters; h < plan.Stacks; h++ {
+		s := &r.Plan.Stacks[h]
+		if len(s.Evals) == 0 {
+			continue
+		}
+		at, evals := res.PointOf(s.Vars), res.Evals[i]
+		i++
+		list, err := r.values.Claims(s)
+		if err != nil {
+			return err
+		}
+		if r.Plan.WeightEval(s, list, gamma, at) != evals[1] {
+			return rejectf(CheckMerge, "weight of %s", h)
+		}
+		if err := r.open(h, at, evals[0]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// open checks a stack's value at a point.
+func (r *run) open(h plan.Home, at []m31.QM31, value m31.QM31) error {
+	if o := r.oracles[h]; o != nil {
+		if r.proof.Openings[h] == nil {
+			return rejectf(CheckFormat, "no opening of %s", h)
+		}
+		if err := o.Verify([]whir.M31Claim{{Point: at, Value: value}}, r.proof.Openings[h]); err != nil {
+			return reject(openingChecks[h], err)
+		}
+		return nil
+	}
+	if h != plan.Parameters || r.st.params == nil {
+		return fmt.Errorf("zkml: %s have claims but no commitment", h)
+	}
+	if mle.EvaluateBase(r.st.params, at) != value {
+		return reject(CheckOpenParams, nil)
+	}
+	return nil
+}

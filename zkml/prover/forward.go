@@ -1,0 +1,204 @@
+package prover
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// forward evaluates the program over the padded layout. Input and parameters
+// are in their buffers. Values are integers below 2^29 in absolute value, kept
+// as residues; graph.RunPadded defines every one of them.
+func (s *session) forward(p *graph.Program) error {
+	for i, op := range p.Ops {
+		var err error
+		switch op := op.(type) {
+		case graph.MatMul:
+			err = s.matMul(op)
+		case graph.Linear:
+			err = s.linear(op)
+		case graph.Lookup:
+			err = s.lookup(p, op)
+		case graph.Reshape:
+			err = s.reshape(p, op)
+		default:
+			err = fmt.Errorf("unknown operation %T", op)
+		}
+		if err != nil {
+			return fmt.Errorf("operation %d (%s): %w", i, op.Kind(), err)
+		}
+	}
+	return nil
+}
+
+// matMul computes in 32-bit integers: the bounds of the result hold for every
+// partial sum too.
+func (s *session) matMul(op graph.MatMul) error {
+	w := &s.plan.Polys[op.W]
+	k, n := 1<<w.Axes[0], 1<<w.Axes[1]
+	if op.TransW {
+		k, n = n, k
+	}
+	x, wt, out := s.polys[op.X], s.polys[op.W], s.polys[op.Out]
+	rows := x.Len() / k
+	if !s.q.OnHost() {
+		if op.TransW {
+			return s.launch("zkml_matmul_trans", 32*out.Len(), out.Arg(), x.Arg(), wt.Arg(), device.U32(rows), device.U32(k), device.U32(n))
+		}
+		return s.launch("zkml_matmul", out.Len(), out.Arg(), x.Arg(), wt.Arg(), device.U32(rows), device.U32(k), device.U32(n))
+	}
+	a, b, o := x.Host(), wt.Host(), out.Host()
+	if op.TransW {
+		return s.q.Parallel(rows*n, max(1, 1<<14/k), func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				var sum int32
+				r, c := a[i/n*k:(i/n+1)*k], b[i%n*k:(i%n+1)*k]
+				for j, v := range r {
+					sum += signed(v) * signed(c[j])
+				}
+				o[i] = residue(sum)
+			}
+		})
+	}
+	for r := range rows {
+		row := a[r*k : (r+1)*k]
+		err := s.q.Parallel(n, max(64, 1<<14/k), func(lo, hi int) {
+			acc := make([]int32, hi-lo)
+			for j, v := range row {
+				if v == 0 {
+					continue
+				}
+				f := signed(v)
+				for c, u := range b[j*n+lo : j*n+hi] {
+					acc[c] += f * signed(u)
+				}
+			}
+			for c, v := range acc {
+				o[r*n+lo+c] = residue(v)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// signed is the integer of least absolute value with residue v.
+func signed(v m31.Element) int32 {
+	if v > m31.P/2 {
+		return int32(v - m31.P)
+	}
+	return int32(v)
+}
+
+// residue undoes signed.
+func residue(v int32) m31.Element {
+	if v < 0 {
+		return m31.Element(v) + m31.P
+	}
+	return m31.Element(v)
+}
+
+// linear adds up terms, broadcasting parameters.
+func (s *session) linear(op graph.Linear) error {
+	out := s.polys[op.Out]
+	if err := s.fill(out, m31.FromInt(op.Const)); err != nil {
+		return err
+	}
+	for _, t := range op.Terms {
+		in, coef := s.polys[t.T], m31.FromInt(t.Coef)
+		segs := segments(&s.plan.Polys[op.Out], &s.plan.Polys[t.T])
+		if !s.q.OnHost() {
+			b, err := upload(s, segs)
+			if err != nil {
+				return err
+			}
+			if err := s.launch("zkml_linear", out.Len(), out.Arg(), in.Arg(), device.U32(coef), b.Arg(), device.U32(len(segs)/3), device.U32(out.Len())); err != nil {
+				return err
+			}
+			continue
+		}
+		o, x := out.Host(), in.Host()
+		if err := s.q.Parallel(len(o), 1<<13, func(lo, hi int) {
+			if len(x) == len(o) {
+				m31.MulAddVec(o[lo:hi], x[lo:hi], coef)
+				return
+			}
+			for i := lo; i < hi; i++ {
+				o[i] = o[i].Add(coef.Mul(x[gather(i, segs)]))
+			}
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) fill(b device.Buffer[m31.Element], v m31.Element) error {
+	return b.Fill(s.q, uint32(v))
+}
+
+// lookup splits the accumulator into quotient and remainder and looks the
+// quotient up.
+func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
+	t := &p.Tables[op.Table]
+	table, err := upload(s, zkml.Embed(t.Y))
+	if err != nil {
+		return err
+	}
+	x, y := s.polys[op.X], s.polys[op.Y]
+	var rem device.Buffer[m31.Element]
+	if op.Rem != graph.None {
+		rem = s.polys[op.Rem]
+	}
+	half, first := op.Half(), int64(1)<<(t.Bits-1)
+	if !s.q.OnHost() {
+		return s.launch("zkml_lookup", x.Len(), y.Arg(), rem.Arg(), x.Arg(), table.Arg(), device.U32(int(half)), device.U32(int(op.Shift)), device.U32(int(first)), device.U32(len(t.Y)), device.U32(x.Len()))
+	}
+	a, o, r, f := x.Host(), y.Host(), rem.Host(), table.Host()
+	return s.q.Parallel(len(a), 1<<13, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			acc := int64(signed(a[i])) + half
+			q := acc >> op.Shift
+			o[i] = f[min(max(q+first, 0), int64(len(f)-1))]
+			if r != nil {
+				r[i] = m31.Element(acc - q<<op.Shift)
+			}
+		}
+	})
+}
+
+// reshape copies where the padded layouts agree, else moves every element to
+// its place in a zeroed tensor.
+func (s *session) reshape(p *graph.Program, op graph.Reshape) error {
+	from, to := &s.plan.Polys[op.X], &s.plan.Polys[op.Out]
+	x, out := s.polys[op.X], s.polys[op.Out]
+	if graph.ReshapeIsFree(from.Shape, to.Shape) {
+		return device.Copy(s.q, out, x)
+	}
+	if err := out.Zero(s.q); err != nil {
+		return err
+	}
+	n := graph.Elements(from.Shape)
+	if !s.q.OnHost() {
+		fa, err := s.axes(from)
+		if err != nil {
+			return err
+		}
+		ta, err := s.axes(to)
+		if err != nil {
+			return err
+		}
+		return s.launch("zkml_move", n, out.Arg(), x.Arg(), fa.Arg(), device.U32(len(from.Axes)), ta.Arg(), device.U32(len(to.Axes)), device.U32(n))
+	}
+	a, o := x.Host(), out.Host()
+	return s.q.Parallel(n, 1<<12, func(lo, hi int) {
+		for e := lo; e < hi; e++ {
+			o[graph.PaddedIndex(to.Shape, e)] = a[graph.PaddedIndex(from.Shape, e)]
+		}
+	})
+}

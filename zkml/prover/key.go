@@ -1,0 +1,90 @@
+package prover
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	whirprover "github.com/zkwarp/zkwarp/whir/prover"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// ProvingKey is a verifying key together with the weights. It keeps the
+// weights' commitment once it has been computed. It is safe for concurrent
+// use.
+type ProvingKey struct {
+	vk      *zkml.VerifyingKey
+	weights *graph.Weights
+
+	mu        sync.Mutex
+	stack     []m31.Element         // the parameters, stacked
+	committed *whirprover.Committed // nil until needed, or in public-weights mode
+}
+
+// NewProvingKey joins a verifying key with its weights, which must have the
+// key's digest.
+func NewProvingKey(vk *zkml.VerifyingKey, w *graph.Weights) (*ProvingKey, error) {
+	got, err := w.Digest(vk.Program())
+	if err != nil {
+		return nil, fmt.Errorf("zkml: proving key: %w", err)
+	}
+	if got != vk.WeightsDigest() {
+		return nil, fmt.Errorf("zkml: proving key: these weights are not the verifying key's")
+	}
+	return &ProvingKey{vk: vk, weights: w}, nil
+}
+
+// DecodeProvingKey reads a proving key from exactly data.
+func DecodeProvingKey(data []byte) (*ProvingKey, error) {
+	vk, w, err := zkml.DecodeProvingKey(data)
+	if err != nil {
+		return nil, err
+	}
+	return &ProvingKey{vk: vk, weights: w}, nil
+}
+
+// Encode is the key's canonical encoding.
+func (pk *ProvingKey) Encode() ([]byte, error) { return zkml.EncodeProvingKey(pk.vk, pk.weights) }
+
+// VerifyingKey of the key.
+func (pk *ProvingKey) VerifyingKey() *zkml.VerifyingKey { return pk.vk }
+
+// Weights of the key. They must not be changed.
+func (pk *ProvingKey) Weights() *graph.Weights { return pk.weights }
+
+// commitment returns the stacked parameters and their commitment, which is nil
+// if the key has none. The root must be the key's.
+func (pk *ProvingKey) commitment(q *device.Queue) ([]m31.Element, *whirprover.Committed, error) {
+	pk.mu.Lock()
+	defer pk.mu.Unlock()
+	inference := pk.vk.Inference()
+	if pk.stack == nil && !inference.Plan.Stacks[plan.Parameters].Empty() {
+		pk.stack = zkml.StackParams(pk.vk.Program(), inference.Plan, pk.weights)
+	}
+	params := inference.Commitments[plan.Parameters]
+	if params == nil || pk.committed != nil {
+		return pk.stack, pk.committed, nil
+	}
+	c, err := whirprover.CommitM31(q, params, pk.stack)
+	if err != nil {
+		return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
+	}
+	if c.Root() != pk.vk.Root() {
+		return nil, nil, fmt.Errorf("the weights' commitment is not the verifying key's")
+	}
+	pk.committed = c
+	return pk.stack, c, nil
+}
+
+// host is a queue for work that always runs on the CPU.
+func host(ctx context.Context) (*device.Queue, error) {
+	d, err := device.Open("cpu")
+	if err != nil {
+		return nil, err
+	}
+	return d.NewQueue(ctx)
+}

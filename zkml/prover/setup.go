@@ -1,0 +1,152 @@
+package prover
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/whir"
+	whirprover "github.com/zkwarp/zkwarp/whir/prover"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// SetupOptions of Setup; nil means the defaults.
+type SetupOptions struct {
+	// Mode says whether the key commits to the weights (default) or verifiers
+	// have them.
+	Mode zkml.Mode
+	// Security is the least union sum in bits; default and minimum
+	// zkml.MinSecurity.
+	Security int
+	// Goal is what the commitments' parameters make small; default proving
+	// time.
+	Goal whir.Goal
+	// Progress, if set, is called when a stage begins (done false) and ends.
+	Progress func(stage Stage, done bool)
+
+	hooks hooks
+}
+
+// Setup makes the keys of a program with its weights. The same program,
+// weights and options give the same keys, on every device. In committed mode
+// the key carries a proof that every weight is within its tensor's bounds.
+func Setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptions) (*zkml.VerifyingKey, *ProvingKey, error) {
+	if opts == nil {
+		opts = new(SetupOptions)
+	}
+	vk, pk, err := setup(q, p, w, opts)
+	if err != nil {
+		return nil, nil, fmt.Errorf("zkml: setup: %w", err)
+	}
+	return vk, pk, nil
+}
+
+func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptions) (*zkml.VerifyingKey, *ProvingKey, error) {
+	if err := p.Validate(); err != nil {
+		return nil, nil, err
+	}
+	parts := zkml.KeyParts{Program: p, Mode: opts.Mode}
+	var err error
+	if parts.WeightsDigest, err = w.Digest(p); err != nil {
+		return nil, nil, err
+	}
+	if parts.Settings, err = zkml.Choose(p, opts.Mode, max(opts.Security, zkml.MinSecurity), opts.Goal); err != nil {
+		return nil, nil, err
+	}
+	main, err := plan.ForProgram(p)
+	if err != nil {
+		return nil, nil, err
+	}
+	pk := &ProvingKey{weights: w}
+	if !main.Stacks[plan.Parameters].Empty() {
+		pk.stack = zkml.StackParams(p, main, w)
+	}
+	if params := parts.Settings.Inference.Commitments[plan.Parameters]; params != nil {
+		h, err := host(q.Context())
+		if err != nil {
+			return nil, nil, err
+		}
+		if pk.committed, err = whirprover.CommitM31(h, params, pk.stack); err != nil {
+			return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
+		}
+		parts.Root = pk.committed.Root()
+	}
+	if pk.vk, err = zkml.NewVerifyingKey(parts); err != nil {
+		return nil, nil, err
+	}
+	if arg := pk.vk.WeightsArgument(); arg != nil {
+		proof, err := proveWeights(q, pk, arg, opts)
+		if err != nil {
+			return nil, nil, fmt.Errorf("prove the weights well formed: %w", err)
+		}
+		if pk.vk, err = pk.vk.WithWeightsProof(proof); err != nil {
+			return nil, nil, err
+		}
+	}
+	return pk.vk, pk, nil
+}
+
+// proveWeights makes the key's own proof: every parameter within its bounds,
+// zero in padding.
+func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *SetupOptions) ([]byte, error) {
+	s, err := newSession(q, arg, opts.Progress)
+	if err != nil {
+		return nil, err
+	}
+	defer s.free()
+	s.hooks = opts.hooks
+	s.enter(StageForward)
+	s.committed[plan.Parameters] = pk.committed
+	if err := s.stacks[plan.Parameters].CopyFrom(q, pk.stack); err != nil {
+		return nil, fmt.Errorf("parameters: %w", err)
+	}
+	p := pk.vk.Program()
+	for i, id := range p.Params() {
+		if err := s.limbs(i, p.Tensor(id)); err != nil {
+			return nil, fmt.Errorf("limbs: %w", err)
+		}
+	}
+	tr, _, err := arg.Begin(pk.vk.Digest(), pk.vk.Root())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.prove(tr); err != nil {
+		return nil, err
+	}
+	if s.hooks.proof != nil {
+		s.hooks.proof(s, s.proof)
+	}
+	s.enter("")
+	return arg.AppendProof(nil, s.proof)
+}
+
+// limbs writes the limbs of v - Lo for parameter i.
+func (s *session) limbs(i int, t *graph.Tensor) error {
+	ids := s.plan.Limbs[i]
+	if len(ids) == 0 {
+		return nil
+	}
+	lo, shift := m31.FromInt(t.Lo), 0
+	v := s.polys[i]
+	for k, w := range plan.Limbs(graph.Log2(int(t.Hi - t.Lo + 1))) {
+		out := s.polys[ids[k]]
+		if !s.q.OnHost() {
+			if err := s.launch("zkml_limb", v.Len(), out.Arg(), v.Arg(), device.U32(lo), device.U32(shift), device.U32(w), device.U32(v.Len())); err != nil {
+				return err
+			}
+		} else {
+			a, o, sh, mask := v.Host(), out.Host(), shift, m31.Element(1<<w-1)
+			if err := s.q.Parallel(len(a), 1<<13, func(from, to int) {
+				for j := from; j < to; j++ {
+					o[j] = a[j].Sub(lo) >> sh & mask
+				}
+			}); err != nil {
+				return err
+			}
+		}
+		shift += w
+	}
+	return nil
+}

@@ -1,0 +1,226 @@
+package zkml
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/logup"
+	"github.com/zkwarp/zkwarp/sumcheck"
+	"github.com/zkwarp/zkwarp/whir"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// MinSecurity is the least union sum, in bits, that a key may have. Verify
+// refuses keys below it; nothing turns that off.
+const MinSecurity = 96
+
+// MaxWork bounds the proof of work before the lookup challenges.
+const MaxWork = 26
+
+// Settings are the free parameters of a key.
+type Settings struct {
+	Inference, Weights ArgumentSettings
+}
+
+// ArgumentSettings are the free parameters of one argument. The commitment of
+// the parameters is listed in the inference's settings alone.
+type ArgumentSettings struct {
+	Work        int
+	Commitments [plan.Stacks]*whir.M31Params
+}
+
+// Term is one step's soundness error.
+type Term struct {
+	Part string  // "inference" or "weights"
+	Name string  // the step
+	Bits float64 // -log2 of the error, work included
+	Note string  // where the number comes from
+}
+
+// Report is the soundness budget of a key: of a proof under it together with
+// the key's own proof. Min is the weakest step, which bounds round-by-round
+// soundness and so the proof as compiled by Fiat and Shamir in the random
+// oracle model; Sum is -log2 of the sum of all errors.
+type Report struct {
+	Terms    []Term
+	Min, Sum float64
+	MinTerm  string
+}
+
+// Security lists every term of a key's soundness budget.
+func Security(vk *VerifyingKey) Report {
+	terms := vk.inference.terms("inference")
+	if vk.weights != nil {
+		terms = append(terms, vk.weights.terms("weights")...)
+	}
+	r := Report{Terms: terms, Min: math.Inf(1)}
+	sum := 0.0
+	for _, t := range terms {
+		sum += math.Exp2(-t.Bits)
+		if t.Bits < r.Min {
+			r.Min, r.MinTerm = t.Bits, t.Part+": "+t.Name
+		}
+	}
+	r.Sum = -math.Log2(sum)
+	return r
+}
+
+func (r Report) String() string {
+	var b strings.Builder
+	for _, t := range r.Terms {
+		fmt.Fprintf(&b, "%-10s %-44s %7.2f  %s\n", t.Part, t.Name, t.Bits, t.Note)
+	}
+	fmt.Fprintf(&b, "%-55s %7.2f  %s\n", "bits (weakest step)", r.Min, r.MinTerm)
+	fmt.Fprintf(&b, "%-55s %7.2f\n", "bits-sum (all steps)", r.Sum)
+	return b.String()
+}
+
+// FieldBits is log2 of the number of challenges, (2^31-1)^4.
+var fieldBits = 4 * math.Log2(float64(m31.P))
+
+// workBits is what a proof of work of that many bits is worth: the share of
+// words below p whose low bits are zero.
+func workBits(bits int) float64 {
+	if bits == 0 {
+		return 0
+	}
+	return -math.Log2((float64(int64(m31.P)>>bits) + 1) / float64(m31.P))
+}
+
+// identityNumerator is the error of the lookup identity, times the number of
+// challenges. Fingerprints have degree 2 in beta.
+func (a *Argument) identityNumerator() float64 {
+	leaves := 0.0
+	for _, l := range a.Plan.Leaves {
+		leaves += float64(int(1) << l.Vars)
+	}
+	return logup.IdentityErrorNumerator(leaves, 2)
+}
+
+// terms of one argument, in protocol order.
+func (a *Argument) terms(part string) []Term {
+	var out []Term
+	add := func(name string, numerator, extra float64, note string, args ...any) {
+		if numerator > 0 {
+			out = append(out, Term{part, name, fieldBits - math.Log2(numerator) + extra, fmt.Sprintf(note, args...)})
+		}
+	}
+	p := a.Plan
+	if len(p.Leaves) > 0 {
+		add("lookups: identity", a.identityNumerator(), workBits(a.Work), "%d blocks, tree of depth %d, %d bits of work", len(p.Leaves), p.TreeVars, a.Work)
+		add("lookups: tree", logup.ErrorNumerator(p.TreeVars), 0, "depth %d", p.TreeVars)
+	}
+	zero := 0
+	for i := range p.Layers {
+		for k := range p.Layers[i].Instances {
+			if p.Layers[i].Instances[k].Kind == plan.ZeroPadding {
+				zero++
+			}
+		}
+	}
+	if p.OutputPoly >= 0 {
+		add("output binding", float64(p.BindVars), 0, "%d variables", p.BindVars)
+	}
+	add("zero padding", float64(zero*p.BindVars), 0, "%d tensors, at most %d variables", zero, p.BindVars)
+	for i := range p.Layers {
+		shapes := p.Layers[i].Shapes()
+		if len(shapes) > 0 {
+			add(fmt.Sprintf("layer %d", i), sumcheck.ErrorNumerator(shapes), 0, "%d sum-checks, %d rounds", len(shapes), sumcheck.Rounds(shapes))
+		}
+	}
+	merged := 0
+	for i := range p.Stacks {
+		if n := len(p.Stacks[i].Evals); n > 0 {
+			merged += n - 1
+		}
+	}
+	if shapes := p.MergeShapes(); len(shapes) > 0 {
+		add("claim merging", float64(merged)+sumcheck.ErrorNumerator(shapes), 0, "%d claims on %d commitments", merged+len(shapes), len(shapes))
+	}
+	for h, c := range a.Commitments {
+		if c == nil {
+			continue
+		}
+		for _, l := range c.Security().Lines {
+			out = append(out, Term{part, "opening of " + plan.Home(h).String() + ": " + l.Name, l.Bits, l.Note})
+		}
+	}
+	return out
+}
+
+// Choose finds settings for a program whose security budget sums to at least
+// target bits: the smallest level for every line that makes it, with as much
+// work before the lookup challenges as that level asks for.
+func Choose(p *graph.Program, mode Mode, target int, goal whir.Goal) (Settings, error) {
+	if target < MinSecurity {
+		return Settings{}, fmt.Errorf("zkml: security target of %d bits, at least %d", target, MinSecurity)
+	}
+	best := math.Inf(-1)
+	for lambda := target + 2; lambda <= target+10; lambda++ {
+		s, err := choose(p, mode, lambda, goal)
+		if err != nil {
+			return Settings{}, fmt.Errorf("zkml: security: %d bits a step: %w", lambda, err)
+		}
+		inference, weights, err := arguments(p, mode, &s)
+		if err != nil {
+			return Settings{}, err
+		}
+		r := Security(&VerifyingKey{inference: inference, weights: weights})
+		if r.Sum >= float64(target) {
+			return s, nil
+		}
+		best = math.Max(best, r.Sum)
+	}
+	return Settings{}, fmt.Errorf("zkml: security: no settings reach %d bits in all; the best have %.2f", target, best)
+}
+
+// choose finds settings where every line has lambda bits.
+func choose(p *graph.Program, mode Mode, lambda int, goal whir.Goal) (s Settings, err error) {
+	main, err := plan.ForProgram(p)
+	if err != nil {
+		return s, err
+	}
+	if s.Inference, err = chooseArgument(main, lambda, goal); err != nil {
+		return s, err
+	}
+	if mode == PublicWeights {
+		s.Inference.Commitments[plan.Parameters] = nil
+		return s, nil
+	}
+	own, err := plan.ForWeights(p)
+	if err != nil {
+		return s, err
+	}
+	if len(own.Leaves) == 0 {
+		return s, nil
+	}
+	if s.Weights, err = chooseArgument(own, lambda, goal); err != nil {
+		return s, err
+	}
+	s.Weights.Commitments[plan.Parameters] = nil // the inference's
+	return s, nil
+}
+
+func chooseArgument(p *plan.Plan, lambda int, goal whir.Goal) (s ArgumentSettings, err error) {
+	if len(p.Leaves) > 0 {
+		bits := fieldBits - math.Log2((&Argument{Plan: p}).identityNumerator())
+		for bits+workBits(s.Work) < float64(lambda) {
+			if s.Work++; s.Work > MaxWork {
+				return s, fmt.Errorf("lookups need more than %d bits of work", MaxWork)
+			}
+		}
+	}
+	for h := range p.Stacks {
+		if st := &p.Stacks[h]; len(st.Evals) > 0 {
+			// Challenges are drawn between commitment and opening, so round 0
+			// is in the unique-decoding regime.
+			if s.Commitments[h], err = whir.ChooseM31(st.Vars, whir.Options{Lambda: lambda, Claims: 1, Goal: goal}); err != nil {
+				return s, fmt.Errorf("%s: %w", st.Home, err)
+			}
+		}
+	}
+	return s, nil
+}

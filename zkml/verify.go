@@ -1,0 +1,110 @@
+package zkml
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// Options of Verify; nil means none.
+type Options struct {
+	// Context is what the caller ties the proof to (a nonce, a session, a
+	// name). The prover must have used the same bytes.
+	Context []byte
+	// Weights of the program; needed in public-weights mode, not used in any
+	// other.
+	Weights *graph.Weights
+}
+
+// Verify checks that proof shows y to be the program's output on x under the
+// key. x and y are the tensors' real elements in row-major order. It returns
+// nil, or an error naming the first check that failed (FailedCheck).
+func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
+	if opts == nil {
+		opts = new(Options)
+	}
+	p := vk.program
+	in, out := p.Tensor(p.Input), p.Tensor(p.Output)
+	if err := inBounds(in, x); err != nil {
+		return reject(CheckInput, err)
+	}
+	if err := inBounds(out, y); err != nil {
+		return reject(CheckOutput, err)
+	}
+	digest, body, err := readHeader(proof, MagicProof, "proof")
+	if err != nil {
+		return reject(CheckFormat, err)
+	}
+	if digest != vk.digest {
+		return rejectf(CheckKeyDigest, "the proof is for another key (%x..., this one is %x...)", digest[:4], vk.digest[:4])
+	}
+	if err := vk.Check(); err != nil {
+		return err
+	}
+	st := &statement{x: Embed(graph.Pad(in.Shape, x)), y: Embed(graph.Pad(out.Shape, y))}
+	if vk.mode == PublicWeights {
+		if st.params, err = vk.publicParams(opts.Weights); err != nil {
+			return err
+		}
+	}
+	decoded, err := vk.inference.DecodeProof(body)
+	if err != nil {
+		return err
+	}
+	tr, oracle, err := vk.inference.Begin(vk.digest, vk.root)
+	if err != nil {
+		return reject(CheckFormat, err)
+	}
+	st.oracle = oracle
+	AbsorbStatement(tr, x, y, opts.Context)
+	return vk.inference.check(tr, st, decoded)
+}
+
+// inBounds checks the number of values and their range. Within bounds an
+// integer is determined by its residue, so that there is one y for a proof.
+func inBounds(t *graph.Tensor, v []int32) error {
+	if len(v) != t.Len() {
+		return fmt.Errorf("tensor %q: %d values, want %d for shape %v", t.Name, len(v), t.Len(), t.Shape)
+	}
+	for i, x := range v {
+		if int64(x) < t.Lo || int64(x) > t.Hi {
+			return fmt.Errorf("tensor %q: element %d is %d, want %d to %d", t.Name, i, x, t.Lo, t.Hi)
+		}
+	}
+	return nil
+}
+
+// publicParams checks public weights against the key and stacks them.
+func (vk *VerifyingKey) publicParams(w *graph.Weights) ([]m31.Element, error) {
+	if w == nil {
+		return nil, rejectf(CheckWeights, "the key is in public-weights mode and no weights are given")
+	}
+	got, err := w.Digest(vk.program)
+	if err != nil {
+		return nil, reject(CheckWeights, err)
+	}
+	if got != vk.weightsDigest {
+		return nil, rejectf(CheckWeights, "these weights are not the key's")
+	}
+	return StackParams(vk.program, vk.inference.Plan, w), nil
+}
+
+// StackParams is the stack of the parameters: every tensor zero-padded, at its
+// block's offset.
+func StackParams(p *graph.Program, pl *plan.Plan, w *graph.Weights) []m31.Element {
+	s := &pl.Stacks[plan.Parameters]
+	out := make([]m31.Element, 1<<s.Vars)
+	ids := p.Params()
+	for i, k := range s.Ordered() {
+		t := p.Tensor(ids[i])
+		copy(out[pl.Polys[k].Offset:], Embed(graph.Pad(t.Shape, w.Of(ids[i]))))
+	}
+	return out
+}
+
+// EncodeProof is the encoding of an inference's proof, as Verify reads it.
+func EncodeProof(vk *VerifyingKey, p *Proof) ([]byte, error) {
+	return vk.inference.AppendProof(header(MagicProof, vk.digest), p)
+}
