@@ -17,6 +17,7 @@ import (
 // All is every translation unit, one for each .cu file of the repository.
 func All() []*kernel.Source {
 	return []*kernel.Source{
+		bench.ArithSource,
 		bench.CardSource,
 		logup.Source,
 		m31.Source,
