@@ -9,6 +9,7 @@ import (
 	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
 	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
 	logup "github.com/zkwarp/zkwarp/logup/prover"
+	merkle "github.com/zkwarp/zkwarp/merkle/prover"
 	mle "github.com/zkwarp/zkwarp/mle/prover"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
@@ -21,6 +22,7 @@ func All() []*kernel.Source {
 		bench.CardSource,
 		logup.Source,
 		m31.Source,
+		merkle.Source,
 		mle.Source,
 		poseidon2.Source,
 		ptxtest.Source,
