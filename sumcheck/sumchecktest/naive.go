@@ -34,7 +34,7 @@ func Sum(c sumcheck.Claim, tables [][]m31.QM31) (sum m31.QM31) {
 		for k := range at {
 			at[k] = tables[k][x]
 		}
-		v := c.Inner(at)
+		v := summand(c, at)
 		if c.Eq {
 			v = v.Mul(eq[x])
 		}
@@ -128,7 +128,7 @@ func roundValue(claims []sumcheck.Claim, work [][][]m31.QM31, gamma m31.QM31, ha
 			for k, t := range work[j] {
 				values[k] = line(t[x], t[x+half], at)
 			}
-			v := c.Inner(values)
+			v := summand(c, values)
 			if c.Eq {
 				v = v.Mul(values[c.Factors])
 			}
@@ -140,3 +140,23 @@ func roundValue(claims []sumcheck.Claim, work [][][]m31.QM31, gamma m31.QM31, ha
 }
 
 func line(lo, hi, at m31.QM31) m31.QM31 { return lo.Add(at.Mul(hi.Sub(lo))) }
+
+// summand is sum_t coeff_t prod_{k in t} f_k without eq, written independently
+// of the verifier's.
+func summand(c sumcheck.Claim, f []m31.QM31) (sum m31.QM31) {
+	terms := c.Terms
+	if terms == nil {
+		terms = [][]int{[]int{0, 1, 2}[:c.Factors]}
+	}
+	for i, t := range terms {
+		v := m31.OneQM31()
+		if c.Coeffs != nil {
+			v = c.Coeffs[i]
+		}
+		for _, k := range t {
+			v = v.Mul(f[k])
+		}
+		sum = sum.Add(v)
+	}
+	return sum
+}

@@ -1,0 +1,162 @@
+// Package mutant tests tests: it builds a package with one check deleted or
+// weakened, by an overlay that leaves the files alone, and expects some test to
+// fail. A mutant that survives is a check that nothing tests.
+//
+//	func TestMutants(t *testing.T) {
+//		mutant.Run(t, []mutant.Mutant{{
+//			Name: "final evaluations unchecked", File: "sumcheck/verify.go",
+//			Old: "if final(claims, gamma, r) != running {", New: "if false {",
+//			Package: "./sumcheck", Tests: "TestCheats",
+//		}})
+//	}
+//
+// Each mutant costs a build, so a plain go test tries the first of a list;
+// all of them run with ZKWARP_MUTANTS=all or where CI is set, none with
+// ZKWARP_MUTANTS=none or -short.
+package mutant
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// Mutant is one change of one file.
+type Mutant struct {
+	Name     string // what no longer holds
+	File     string // within the repository
+	Old, New string // Old occurs exactly once in File
+	Package  string // whose tests must notice, such as "./sumcheck"
+	Tests    string // regular expression of their names; never the mutants' own test
+}
+
+// Outcome of trying a mutant.
+type Outcome int
+
+// Outcomes.
+const (
+	Killed   Outcome = iota // a test failed
+	Survived                // all tests passed
+	Broken                  // it was never tested: no build, no such test, no such text
+)
+
+func (o Outcome) String() string { return [...]string{"killed", "survived", "broken"}[o] }
+
+const (
+	variable = "ZKWARP_MUTANTS"
+	few      = 1
+	limit    = 2 * time.Minute // for one mutant: it may never end
+)
+
+// Run tries the mutants and fails the test for each one that is not killed.
+func Run(t *testing.T, mutants []Mutant) {
+	t.Helper()
+	setting, ci := os.Getenv(variable), os.Getenv("CI")
+	all := setting == "all" || setting == "" && ci != "" && ci != "0" && ci != "false"
+	switch {
+	case setting == "none" || testing.Short():
+		t.Skip("mutants are switched off")
+	case !all && len(mutants) > few:
+		mutants = mutants[:few]
+	}
+	if _, err := exec.LookPath("go"); err != nil {
+		t.Skip("no go command to build mutants with")
+	}
+	for _, m := range mutants {
+		t.Run(strings.ReplaceAll(m.Name, " ", "_"), func(t *testing.T) {
+			outcome, output, err := Try(t.Context(), t.TempDir(), m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if outcome != Killed {
+				t.Errorf("%s: %s\n%s", m.Name, outcome, tail(output))
+			}
+		})
+	}
+	t.Logf("%d mutants of %s tried", len(mutants), mutants[0].File)
+}
+
+// Try builds and tests one mutant, with its files in the folder dir, and returns
+// the go command's output. An error means that it could not be tried.
+func Try(ctx context.Context, dir string, m Mutant) (Outcome, string, error) {
+	root, err := moduleRoot()
+	if err != nil {
+		return Broken, "", err
+	}
+	path := filepath.Join(root, filepath.FromSlash(m.File))
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return Broken, "", fmt.Errorf("mutant %q: %w", m.Name, err)
+	}
+	if n := strings.Count(string(text), m.Old); n != 1 || m.Old == m.New {
+		return Broken, "", fmt.Errorf("mutant %q: %d places in %s to change, want 1", m.Name, n, m.File)
+	}
+	changed := filepath.Join(dir, "mutant.go")
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), m.Old, m.New, 1)), 0o600); err != nil {
+		return Broken, "", err
+	}
+	overlay := filepath.Join(dir, "overlay.json")
+	data, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	if err != nil {
+		return Broken, "", err
+	}
+	if err := os.WriteFile(overlay, data, 0o600); err != nil {
+		return Broken, "", err
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout", limit.String(), "-run", m.Tests, m.Package)
+	cmd.Dir = root
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Env = append(os.Environ(), variable+"=none")
+	out, err := cmd.CombinedOutput()
+	var exit *exec.ExitError
+	switch s := string(out); {
+	case err == nil && strings.Contains(s, "[no tests to run]"):
+		return Broken, s, nil
+	case err == nil:
+		return Survived, s, nil
+	case !errors.As(err, &exit):
+		return Broken, s, fmt.Errorf("mutant %q: %w", m.Name, err)
+	case strings.Contains(s, "[build failed]") || strings.Contains(s, "[setup failed]"):
+		return Broken, s, nil
+	case ctx.Err() != nil || strings.Contains(s, "--- FAIL") || strings.Contains(s, "panic:"):
+		return Killed, s, nil // that it never ends was noticed too
+	default:
+		return Broken, s, nil
+	}
+}
+
+// moduleRoot is the folder of the go.mod above the working folder.
+func moduleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			return dir, nil
+		}
+		up := filepath.Dir(dir)
+		if up == dir {
+			return "", errors.New("mutant: no go.mod above the working folder")
+		}
+		dir = up
+	}
+}
+
+func tail(s string) string {
+	const most = 2000
+	if len(s) > most {
+		return "..." + s[len(s)-most:]
+	}
+	return s
+}

@@ -1,0 +1,39 @@
+package mutant
+
+import (
+	"os"
+	"strings"
+	"testing"
+)
+
+// TestOutcomes: the three outcomes are told apart, on package mle's Log.
+func TestOutcomes(t *testing.T) {
+	if testing.Short() || os.Getenv(variable) == "none" {
+		t.Skip("builds packages")
+	}
+	base := Mutant{Name: "log", File: "mle/mle.go", Old: "return bits.Len(uint(k - 1))", Package: "./mle", Tests: "TestLog$"}
+	for _, c := range []struct {
+		name, new, tests string
+		want             Outcome
+	}{
+		{"wrong", "return bits.Len(uint(k))", base.Tests, Killed},
+		{"same", "return 0 + bits.Len(uint(k-1))", base.Tests, Survived},
+		{"no Go", "return )", base.Tests, Broken},
+		{"no such test", "return bits.Len(uint(k))", "TestNone", Broken},
+	} {
+		m := base
+		m.New, m.Tests = c.new, c.tests
+		got, out, err := Try(t.Context(), t.TempDir(), m)
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if got != c.want {
+			t.Errorf("%s: %v, want %v\n%s", c.name, got, c.want, out)
+		}
+	}
+	stale := base
+	stale.Old = "no such text"
+	if _, _, err := Try(t.Context(), t.TempDir(), stale); err == nil || !strings.Contains(err.Error(), "0 places") {
+		t.Errorf("a stale mutant: %v", err)
+	}
+}
