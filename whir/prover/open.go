@@ -225,7 +225,7 @@ func (o *opener[W, F, E]) queries(i int) (indices []int, err error) {
 func (o *opener[W, F, E]) finish() error {
 	n := o.params.Rounds()
 	if o.tamper.final != nil {
-		o.tamper.final(o.g)
+		o.tamper.final(o.g, o.w)
 	}
 	o.pf.Final = append([]E(nil), o.g...)
 	o.tr.Absorb(o.words(o.pf.Final))

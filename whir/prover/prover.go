@@ -65,7 +65,7 @@ type tamper[W ~uint32, E any] struct {
 	table    func(round int, g []E)         // before a folded table is committed
 	answer   func(round, sample int, y E) E // an out-of-domain answer
 	fold     func(round, j int, atZero, lead E) (E, E)
-	final    func(g []E)
+	final    func(g, w []E)
 }
 
 // committed is a batch of tables with their tree.
