@@ -31,7 +31,7 @@ type validator struct {
 func (v *validator) program() error {
 	p := v.p
 	switch {
-	case !cleanName(p.Name):
+	case !ValidName(p.Name):
 		return fmt.Errorf("program name %.40q is not printable text of at most %d bytes", p.Name, MaxName)
 	case len(p.Tensors) == 0 || len(p.Tensors) > MaxTensors:
 		return fmt.Errorf("%d tensors, expected 1 to %d", len(p.Tensors), MaxTensors)
@@ -84,7 +84,7 @@ func (v *validator) valid(id TensorID) bool { return id >= 0 && int(id) < len(v.
 // tensor checks what can be said of a tensor by itself.
 func (v *validator) tensor(id TensorID) error {
 	t := v.p.Tensor(id)
-	if !cleanName(t.Name) {
+	if !ValidName(t.Name) {
 		return fmt.Errorf("the name is not printable text of at most %d bytes", MaxName)
 	}
 	if t.Kind >= kinds {
@@ -134,7 +134,7 @@ func validShape(shape []int) error {
 }
 
 func (t *Table) validate() error {
-	if !cleanName(t.Name) {
+	if !ValidName(t.Name) {
 		return fmt.Errorf("the name is not printable text of at most %d bytes", MaxName)
 	}
 	if t.Bits < 1 || t.Bits > MaxTableBits {
@@ -187,7 +187,7 @@ func (v *validator) finish() error {
 		return fmt.Errorf("%d labels, expected at most %d", len(p.Labels), MaxTensors)
 	}
 	for i, l := range p.Labels {
-		if !cleanName(l) {
+		if !ValidName(l) {
 			return fmt.Errorf("label %d is not printable text of at most %d bytes", i, MaxName)
 		}
 	}
@@ -210,8 +210,9 @@ func (post Post) validate(shape []int) error {
 	return nil
 }
 
-// cleanName accepts printable UTF-8, so that names can be shown on a terminal as they are.
-func cleanName(s string) bool {
+// ValidName reports whether s may name a tensor, table or label: printable UTF-8 of at most MaxName bytes, which can be shown on a
+// terminal as it is.
+func ValidName(s string) bool {
 	if len(s) > MaxName || !utf8.ValidString(s) {
 		return false
 	}

@@ -120,6 +120,11 @@ func (t *translation) emit(inputs []int, shape []int, attr Attr, integer bool) e
 	}
 	n := Node{Name: name, Op: t.proto.OpType, Inputs: inputs, Attr: attr}
 	v := Value{Shape: shape, Int: integer}
+	for _, id := range inputs {
+		if c := t.im.m.Values[id].Const; c != nil && slices.ContainsFunc(c.Real, func(v float64) bool { return math.IsInf(v, 0) }) {
+			return t.unsupported("the constant %s has an infinite element", Quote(t.im.m.Values[id].Name))
+		}
+	}
 	if in, ok := t.im.m.constants(inputs); ok {
 		if integer {
 			return t.unsupported("an index computed from constants")

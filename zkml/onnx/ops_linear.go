@@ -149,6 +149,9 @@ func (t *translation) scale() error {
 		if n := t.value(constant).Const.Len(); n != 1 {
 			return t.unsupported("the constant %s has %d elements, expected 1", t.inputName(constant), n)
 		}
+		if v := t.value(constant).Const.Real[0]; v == 0 {
+			return t.unsupported("the constant %s is zero", t.inputName(constant))
+		}
 	}
 	return t.emit(slices.Clone(t.inputs), shape, Attr{}, false)
 }
