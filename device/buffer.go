@@ -97,11 +97,24 @@ func Alloc[T any](q *Queue, n int) (Buffer[T], error) {
 	runtime.AddCleanup(a, (*memory).release, m)
 	b := Buffer[T]{a: a, n: n}
 	if q.dev.poison.Load() {
-		if err := b.Fill(q, 0xA5A5A5A5); err != nil {
+		if err := (Buffer[uint32]{a: a, n: int(m.bytes / 4)}).Fill(q, 0xA5A5A5A5); err != nil {
 			return Buffer[T]{}, err
 		}
 	}
 	return b, nil
+}
+
+// enqueue does a copy or fill on a, which stays allocated until it is enqueued:
+// the collector may otherwise free a buffer after its last use in the program.
+func (q *Queue) enqueue(name string, bytes int64, a *allocation, op func() error) error {
+	var err error
+	if q.trace != nil {
+		err = q.trace.run(TraceCopy, name, bytes, op)
+	} else {
+		err = op()
+	}
+	runtime.KeepAlive(a)
+	return q.done(err)
 }
 
 // Upload allocates a buffer and fills it with src.
@@ -197,8 +210,9 @@ func (b Buffer[T]) CopyFrom(q *Queue, src []T) error {
 		copy(b.Host(), src)
 		return nil
 	}
-	q.stats.BytesIn += int64(b.n) * sizeOf[T]()
-	return q.done(q.stream.CopyIn(b.ptr(), bytesOf(src)))
+	bytes := int64(b.n) * sizeOf[T]()
+	q.stats.BytesIn += bytes
+	return q.enqueue("copy to device", bytes, b.a, func() error { return q.stream.CopyIn(b.ptr(), bytesOf(src)) })
 }
 
 // CopyTo waits for the queue and copies b into dst, which must have b's length.
@@ -211,8 +225,11 @@ func (b Buffer[T]) CopyTo(q *Queue, dst []T) error {
 		return nil
 	}
 	q.stats.Syncs++
-	q.stats.BytesOut += int64(b.n) * sizeOf[T]()
-	return q.done(q.stream.CopyOut(bytesOf(dst), b.ptr()))
+	bytes := int64(b.n) * sizeOf[T]()
+	q.stats.BytesOut += bytes
+	err := q.trace.wait(TraceCopy, "copy from device", bytes, func() error { return q.stream.CopyOut(bytesOf(dst), b.ptr()) })
+	runtime.KeepAlive(b.a)
+	return q.done(err)
 }
 
 // Read waits for the queue and returns b's contents.
@@ -233,7 +250,10 @@ func Copy[T any](q *Queue, dst, src Buffer[T]) error {
 		copy(dst.Host(), src.Host())
 		return nil
 	}
-	return q.done(q.stream.CopyDevice(dst.ptr(), src.ptr(), int64(dst.n)*sizeOf[T]()))
+	bytes := int64(dst.n) * sizeOf[T]()
+	err := q.enqueue("copy", bytes, dst.a, func() error { return q.stream.CopyDevice(dst.ptr(), src.ptr(), bytes) })
+	runtime.KeepAlive(src.a)
+	return err
 }
 
 // Fill sets every 32-bit word of b; T's size must be a multiple of 4 bytes.
@@ -252,7 +272,7 @@ func (b Buffer[T]) Fill(q *Queue, word uint32) error {
 		}
 		return nil
 	}
-	return q.done(q.stream.Fill(b.ptr(), word, bytes))
+	return q.enqueue("fill", bytes, b.a, func() error { return q.stream.Fill(b.ptr(), word, bytes) })
 }
 
 // Zero clears b.

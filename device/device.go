@@ -138,5 +138,6 @@ func (d *Device) NewQueue(ctx context.Context) (*Queue, error) {
 		}
 		q.stream = s
 	}
+	q.trace = newTrace(q)
 	return q, nil
 }

@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"runtime"
 
 	"github.com/zkwarp/zkwarp/device/internal/driver"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -15,6 +16,7 @@ type Queue struct {
 	stream driver.Stream
 	args   []uint64
 	last   string // the kernel launched last
+	trace  *trace // nil without a tracer
 	stats  Stats
 }
 
@@ -46,6 +48,9 @@ func (q *Queue) Close() error {
 	if q.stream == nil {
 		return nil
 	}
+	// Waiting first resolves the trace; the error, if any, is Close's as well.
+	_ = q.trace.wait(TraceWait, "close", 0, q.stream.Sync)
+	q.trace.close()
 	return q.done(q.stream.Close())
 }
 
@@ -55,7 +60,7 @@ func (q *Queue) Sync() error {
 		return err
 	}
 	q.stats.Syncs++
-	return q.done(q.stream.Sync())
+	return q.done(q.trace.wait(TraceWait, "synchronize", 0, q.stream.Sync))
 }
 
 // done names the device in a driver's error, and for a fault, which shows only
@@ -161,5 +166,11 @@ func (q *Queue) Launch(k Kernel, grid, block Dim, shared int, args ...Arg) error
 	q.stats.Launches++
 	q.dev.count(k.Name)
 	q.last = k.Name
-	return q.done(q.stream.Launch(f, grid, block, uint32(shared), q.args))
+	if q.trace != nil {
+		err = q.trace.run(TraceKernel, k.Name, 0, func() error { return q.stream.Launch(f, grid, block, uint32(shared), q.args) })
+	} else {
+		err = q.stream.Launch(f, grid, block, uint32(shared), q.args)
+	}
+	runtime.KeepAlive(args) // what the collector frees now is freed after the launch
+	return q.done(err)
 }
