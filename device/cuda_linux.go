@@ -18,3 +18,7 @@ func openCUDA(n int) (driver.Driver, error) {
 func countCUDA() (int, error) { return cuda.Count() }
 
 func describeCUDA(n int) (driver.Info, error) { return cuda.Describe(n) }
+
+func libraryCUDA() (string, error) { return cuda.Library() }
+
+func majorCUDA() int { return cuda.Version() / 1000 }

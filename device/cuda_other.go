@@ -12,3 +12,7 @@ func openCUDA(int) (driver.Driver, error) { return nil, errNoCUDA }
 func countCUDA() (int, error) { return 0, errNoCUDA }
 
 func describeCUDA(int) (driver.Info, error) { return driver.Info{}, errNoCUDA }
+
+func libraryCUDA() (string, error) { return "", errNoCUDA }
+
+func majorCUDA() int { return 0 }

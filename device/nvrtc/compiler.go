@@ -13,6 +13,9 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 )
 
+// Supported says whether this build can use NVRTC.
+const Supported = true
+
 // Compiler is an open NVRTC. It is safe for concurrent use.
 type Compiler struct {
 	Path         string // of the library, as it was opened

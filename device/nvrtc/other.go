@@ -4,6 +4,9 @@ package nvrtc
 
 import "github.com/zkwarp/zkwarp/device/kernel"
 
+// Supported says whether this build can use NVRTC.
+const Supported = false
+
 // Compiler is an open NVRTC; there is none on this platform or in this build.
 type Compiler struct {
 	Path         string

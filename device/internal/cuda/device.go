@@ -365,3 +365,13 @@ func Library() (string, error) {
 	}
 	return a.path, nil
 }
+
+// Version is the newest CUDA that the driver supports, 13000 for 13.0, or 0
+// without a driver.
+func Version() int {
+	a, err := open()
+	if err != nil {
+		return 0
+	}
+	return a.version
+}
