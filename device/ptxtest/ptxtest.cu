@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(256) ptx_scalar(u64 *out, const u64
   const u64 a = ldg(&in[4 * i]), b = ldg(&in[4 * i + 1]), c = ldg(&in[4 * i + 2]), s = in[4 * i + 3];
   u64 *o = out + (u64)i * outputs;
   u32 k = 0;
-#define OUT(x) store_streaming(&o[k++], (u64)(x))
+#define OUT(x) do { const u64 value = (u64)(x); store_streaming(&o[k++], value); } while (0)
   OUT(mul_hi(LO(a), LO(b)));
   OUT(mul_hi(a, b));
   OUT(mul_wide(LO(a), LO(b)));
