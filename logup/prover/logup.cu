@@ -31,15 +31,18 @@ extern "C" __global__ void __launch_bounds__(256) logup_add_ones(qm31 *__restric
   d[x] = qm31_mul(q0, q1);
 }
 
-// logup_claim: value = p + lambda q, where (p, q) is evals or, with a tau, the
-// four evals merged at it.
-extern "C" __global__ void __launch_bounds__(32) logup_claim(qm31 *value, const qm31 *evals, const qm31 *tau, const qm31 *lambda) {
+// logup_claim: value = p + lambda q, where (p, q) is evals or, where there is a
+// tau, the four evals merged at it. drawn is tau, lambda or lambda alone; they
+// are copied to their places.
+extern "C" __global__ void __launch_bounds__(32) logup_claim(qm31 *value, const qm31 *evals, const qm31 *drawn, qm31 *tau, qm31 *lambda) {
   if (threadIdx.x != 0) return;
-  qm31 p = evals[0], q = evals[1];
-  if (tau != 0) {
-    qm31 t = tau[0];
-    p = qm31_add(evals[0], qm31_mul(t, qm31_sub(evals[1], evals[0])));
-    q = qm31_add(evals[2], qm31_mul(t, qm31_sub(evals[3], evals[2])));
+  qm31 p = evals[0], q = evals[1], l = drawn[tau ? 1 : 0];
+  if (tau) {
+    qm31 t = drawn[0];
+    p = qm31_fold(evals[0], evals[1], t);
+    q = qm31_fold(evals[2], evals[3], t);
+    tau[0] = t;
   }
-  value[0] = qm31_add(p, qm31_mul(lambda[0], q));
+  lambda[0] = l;
+  value[0] = qm31_add(p, qm31_mul(l, q));
 }

@@ -71,18 +71,25 @@ func copyRoot(q *device.Queue, out device.Buffer[m31.QM31], root layer) error {
 	return device.Copy(q, words.Slice(0, 1), root.num.Base)
 }
 
-// claim writes p + lambda*q, where (p, q) is evals or, with a tau, the four
-// evals merged at it.
-func claim(q *device.Queue, value, evals, tau, lambda device.Buffer[m31.QM31]) error {
+// claim writes p + lambda*q, where (p, q) is the root or the four evaluations
+// merged at tau. drawn holds lambda, after tau unless at the root; they go to
+// the point and to the coefficients, where the proof looks for them.
+func claim(q *device.Queue, value device.Buffer[m31.QM31], c claimed, drawn, lambda device.Buffer[m31.QM31]) error {
+	var tau device.Buffer[m31.QM31]
+	if k := c.point.Len(); k > 0 {
+		tau = c.point.Slice(k-1, k)
+	}
 	if !q.OnHost() {
 		return q.Launch(device.Kernel{Source: Source, Name: "logup_claim"}, device.D1(1), device.D1(32), 0,
-			value.Arg(), evals.Arg(), tau.Arg(), lambda.Arg())
+			value.Arg(), c.evals.Arg(), drawn.Arg(), tau.Arg(), lambda.Arg())
 	}
-	e := evals.Host()
-	p, d := e[0], e[1]
+	e, d := c.evals.Host(), drawn.Host()
+	p, den := e[0], e[1]
 	if tau.Len() == 1 {
-		p, d = merge(e, tau.Host()[0])
+		tau.Host()[0] = d[0]
+		p, den = merge(e, d[0])
 	}
-	value.Host()[0] = p.Add(lambda.Host()[0].Mul(d))
+	lambda.Host()[0] = d[len(d)-1]
+	value.Host()[0] = p.Add(d[len(d)-1].Mul(den))
 	return nil
 }

@@ -79,8 +79,8 @@ func (r *run) free() {
 }
 
 // Prove proves the tree of 2^n leaves. It does not check that the fractions sum
-// to zero; if they do not, Verify says so. The claim is on the leaves. It costs
-// 2^n*20 bytes of memory more than the leaves hold, at its peak twice that.
+// to zero; if they do not, Verify says so. The claim is on the leaves. The tree
+// takes 2^n*32 bytes and its last layer's sum-check 2^n*20 more.
 func Prove(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves) (*logup.Proof, *logup.Claim, error) {
 	if err := leaves.check(n); err != nil {
 		return nil, nil, err
@@ -166,43 +166,47 @@ func (r *run) prove(n int, words, points device.Buffer[m31.QM31]) error {
 	if err := r.tr.Absorb(device.View[m31.Element](root)); err != nil {
 		return fmt.Errorf("logup: root: %w", err)
 	}
-	small, err := alloc[m31.QM31](r, 4)
+	small, err := alloc[m31.QM31](r, 6)
 	if err != nil {
 		return fmt.Errorf("logup: challenges: %w", err)
 	}
-	coeffs, value := small.Slice(0, 3), small.Slice(3, 4)
 	one := m31.OneQM31()
-	if err := coeffs.Slice(0, 2).CopyFrom(r.q, []m31.QM31{one, one}); err != nil {
+	if err := small.Slice(0, 2).CopyFrom(r.q, []m31.QM31{one, one}); err != nil {
 		return fmt.Errorf("logup: coefficients: %w", err)
 	}
-	evals := root
-	point, tau := device.Buffer[m31.QM31]{}, device.Buffer[m31.QM31]{}
+	// drawn receives tau of the layer before and lambda.
+	coeffs, value, drawn := small.Slice(0, 3), small.Slice(3, 4), small.Slice(4, 6)
+	c := claimed{evals: root}
 	words = words.Slice(2, words.Len())
 	for k := range n {
 		out := sumprover.Output{Rounds: words.Slice(0, 3*k), Evals: words.Slice(3*k, 3*k+4), Point: points.Slice(0, k)}
-		next := points.Slice(0, k+1)
-		in := sumprover.Instance{Shape: logup.LayerShape(k), Tables: r.layers[k+1].factors(), Point: point, Coeffs: coeffs}
-		if err := r.layer(in, evals, tau, value, out, next.Slice(k, k+1)); err != nil {
+		in := sumprover.Instance{Shape: logup.LayerShape(k), Tables: r.layers[k+1].factors(), Point: c.point, Coeffs: coeffs}
+		if err := r.layer(in, c, value, drawn, out); err != nil {
 			return fmt.Errorf("logup: layer %d: %w", k, err)
 		}
-		evals, point, tau = out.Evals, next, next.Slice(k, k+1)
+		c = claimed{evals: out.Evals, point: points.Slice(0, k+1)}
 		words, points = words.Slice(3*k+4, words.Len()), points.Slice(k+1, points.Len())
 	}
-	return nil
+	if n == 0 {
+		return nil
+	}
+	return r.tr.Challenge(c.point.Slice(n-1, n)) // the last tau
 }
 
-// layer proves one layer. The claim on it is evals merged at tau or, for the
-// root, evals itself; next is the tau that is drawn.
-func (r *run) layer(in sumprover.Instance, evals, tau, value device.Buffer[m31.QM31], out sumprover.Output, next device.Buffer[m31.QM31]) error {
-	lambda := in.Coeffs.Slice(2, 3)
-	if err := r.tr.Challenge(lambda); err != nil {
+// claimed is what a layer's claim comes from: the root, or the evaluations that
+// ended the layer above, to be merged at tau, the point's last coordinate.
+type claimed struct{ evals, point device.Buffer[m31.QM31] }
+
+// layer draws tau and lambda, forms the claim on a layer, and proves it.
+func (r *run) layer(in sumprover.Instance, c claimed, value, drawn device.Buffer[m31.QM31], out sumprover.Output) error {
+	if k := c.point.Len(); k == 0 {
+		drawn = drawn.Slice(1, 2) // no tau before the root
+	}
+	if err := r.tr.Challenge(drawn); err != nil {
 		return err
 	}
-	if err := claim(r.q, value, evals, tau, lambda); err != nil {
+	if err := claim(r.q, value, c, drawn, in.Coeffs.Slice(2, 3)); err != nil {
 		return err
 	}
-	if err := sumprover.Run(r.q, r.tr, []sumprover.Instance{in}, value, out); err != nil {
-		return err
-	}
-	return r.tr.Challenge(next)
+	return sumprover.Run(r.q, r.tr, []sumprover.Instance{in}, value, out)
 }

@@ -33,6 +33,7 @@ func prove(t testing.TB, q *device.Queue, n int, leaves prover.Leaves) (*logup.P
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer tr.Free()
 	proof, claim, err := prover.Prove(q, tr, n, leaves)
 	if err != nil {
 		t.Fatal(err)

@@ -7,12 +7,15 @@ import (
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/sumcheck"
+	transcript "github.com/zkwarp/zkwarp/transcript/prover"
 )
 
 // host is a batch on the CPU.
 type host struct {
 	q    *device.Queue
+	tr   *transcript.Transcript
 	n, d int // rounds and degree of the batch
+	out  Output
 	inst []*hostInstance
 }
 
@@ -60,8 +63,8 @@ type hostTerm struct {
 	plain   bool // coeff is 1
 }
 
-func newHost(q *device.Queue, instances []Instance, n, d int) *host {
-	b := &host{q: q, n: n, d: d}
+func newHost(q *device.Queue, tr *transcript.Transcript, instances []Instance, n, d int, out Output) *host {
+	b := &host{q: q, tr: tr, n: n, d: d, out: out}
 	for _, in := range instances {
 		h := &hostInstance{vars: in.Vars, degree: in.InnerDegree(), eq: in.Eq, point: in.Point.Host()}
 		coeffs := in.Coeffs.Host()
@@ -83,13 +86,32 @@ func newHost(q *device.Queue, instances []Instance, n, d int) *host {
 
 func (b *host) free() {}
 
-func (b *host) start(values, gamma device.Buffer[m31.QM31]) error {
+func (b *host) start(values device.Buffer[m31.QM31]) error {
+	gamma, err := device.Alloc[m31.QM31](b.q, 1)
+	if err != nil {
+		return err
+	}
+	defer gamma.Free()
+	if err := b.tr.AbsorbChallenge(device.View[m31.Element](values), gamma); err != nil {
+		return err
+	}
 	weight := m31.OneQM31()
 	for j, h := range b.inst {
 		h.weight, h.scale, h.claim = weight, m31.OneQM31(), values.Host()[j]
 		weight = weight.Mul(gamma.Host()[0])
 	}
 	return nil
+}
+
+func (b *host) round(i int) (next int, err error) {
+	message, r := b.out.Rounds.Slice(i*b.d, (i+1)*b.d), b.out.Point.Slice(i, i+1)
+	if err := b.message(i, message); err != nil {
+		return i, err
+	}
+	if err := b.tr.AbsorbChallenge(device.View[m31.Element](message), r); err != nil {
+		return i, err
+	}
+	return i + 1, b.fold(i, r.Host()[0])
 }
 
 // joined says whether the instance takes part in round i, and the size of
@@ -102,6 +124,7 @@ func (b *host) joined(h *hostInstance, i int) (half int, ok bool) {
 	return 1 << (h.vars - 1 - k), true
 }
 
+// message writes the combined round polynomial of round i at 0, 2, ..., d.
 func (b *host) message(i int, out device.Buffer[m31.QM31]) error {
 	message := make([]m31.QM31, b.d)
 	for _, h := range b.inst {
@@ -191,8 +214,8 @@ func (h *hostInstance) addTo(message []m31.QM31, k int) {
 	}
 }
 
-func (b *host) fold(i int, challenge device.Buffer[m31.QM31]) error {
-	r := challenge.Host()[0]
+// fold binds the variable of round i to the challenge.
+func (b *host) fold(i int, r m31.QM31) error {
 	one := m31.OneQM31()
 	for _, h := range b.inst {
 		half, ok := b.joined(h, i)
@@ -257,13 +280,13 @@ func foldExt(dst, a, b []m31.QM31, r m31.QM31) {
 	}
 }
 
-func (b *host) evals(out device.Buffer[m31.QM31]) error {
-	o := out.Host()
+func (b *host) finish() error {
+	o := b.out.Evals.Host()
 	for _, h := range b.inst {
 		for k, t := range h.tables {
 			o[k] = t.at(0)
 		}
 		o = o[len(h.tables):]
 	}
-	return nil
+	return b.tr.AbsorbQM31(b.out.Evals)
 }

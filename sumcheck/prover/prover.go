@@ -111,16 +111,16 @@ func Prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, val
 	return proof, sumcheck.NewResult(shapes, host[n*d+e:], proof.Evals), nil
 }
 
-// batch is a run's state on one kind of device.
+// batch is a run's state on one kind of device. What it absorbs and draws is
+// what sumcheck.Verify absorbs and draws, in the same order.
 type batch interface {
-	// start takes the claimed sums and the batching challenge.
-	start(values, gamma device.Buffer[m31.QM31]) error
-	// message writes the combined round polynomial of round i at 0, 2, ..., d.
-	message(i int, out device.Buffer[m31.QM31]) error
-	// fold binds the variable of round i to the challenge r.
-	fold(i int, r device.Buffer[m31.QM31]) error
-	// evals writes the factors' final values.
-	evals(out device.Buffer[m31.QM31]) error
+	// start absorbs the claimed sums and draws the batching challenge.
+	start(values device.Buffer[m31.QM31]) error
+	// round does round i, and maybe later ones too; it returns the round that
+	// comes next.
+	round(i int) (next int, err error)
+	// finish leaves the factors' final values, absorbed.
+	finish() error
 	free()
 }
 
@@ -137,50 +137,26 @@ func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	if len(instances) == 0 || values.Len() != len(instances) || out.Rounds.Len() != n*d || out.Evals.Len() != sumcheck.Evaluations(shapes) || out.Point.Len() != n {
 		return fmt.Errorf("%w: buffers do not fit %d instances", sumcheck.ErrShape, len(instances))
 	}
-	gamma, err := device.Alloc[m31.QM31](q, 1)
-	if err != nil {
-		return fmt.Errorf("sumcheck: challenge: %w", err)
-	}
-	defer gamma.Free()
-	if err := tr.Absorb(device.View[m31.Element](values)); err != nil {
-		return fmt.Errorf("sumcheck: claims: %w", err)
-	}
-	if err := tr.Challenge(gamma); err != nil {
-		return fmt.Errorf("sumcheck: batching challenge: %w", err)
-	}
 	var b batch
+	var err error
 	if q.OnHost() {
-		b = newHost(q, instances, n, d)
-	} else if b, err = newOnDevice(q, instances, n, d, out.Point); err != nil {
+		b = newHost(q, tr, instances, n, d, out)
+	} else if b, err = newOnDevice(q, tr, instances, n, d, out); err != nil {
 		return fmt.Errorf("sumcheck: working memory: %w", err)
 	}
 	defer b.free()
-	if err := b.start(values, gamma); err != nil {
+	if err := b.start(values); err != nil {
 		return fmt.Errorf("sumcheck: start: %w", err)
 	}
-	for i := range n {
-		if err := round(tr, b, i, out.Rounds.Slice(i*d, (i+1)*d), out.Point.Slice(i, i+1)); err != nil {
+	for i := 0; i < n; {
+		next, err := b.round(i)
+		if err != nil {
 			return fmt.Errorf("sumcheck: round %d: %w", i, err)
 		}
+		i = next
 	}
-	if err := b.evals(out.Evals); err != nil {
-		return fmt.Errorf("sumcheck: evaluations: %w", err)
-	}
-	if err := tr.Absorb(device.View[m31.Element](out.Evals)); err != nil {
+	if err := b.finish(); err != nil {
 		return fmt.Errorf("sumcheck: evaluations: %w", err)
 	}
 	return nil
-}
-
-func round(tr *transcript.Transcript, b batch, i int, message, r device.Buffer[m31.QM31]) error {
-	if err := b.message(i, message); err != nil {
-		return err
-	}
-	if err := tr.Absorb(device.View[m31.Element](message)); err != nil {
-		return err
-	}
-	if err := tr.Challenge(r); err != nil {
-		return err
-	}
-	return b.fold(i, r)
 }

@@ -75,47 +75,69 @@ func values(b *sumchecktest.Batch) []m31.QM31 {
 	return v
 }
 
-// TestAgainstDefinition compares every word with the reference prover's, and
+// compare proves a batch, compares every word with the reference prover's, and
 // verifies.
+func compare(t *testing.T, q *device.Queue, rng *rand.Rand, name string, shapes []sumcheck.Shape) {
+	t.Helper()
+	b := sumchecktest.NewBatch(rng, shapes)
+	ins := instances(t, q, rng, b)
+	wantTr := newTranscript()
+	want := sumchecktest.Prove(wantTr, b.Claims, b.Tables, sumchecktest.Cheat{})
+	tr, err := tprover.FromHost(q, newTranscript())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tr.Free()
+	got, r, err := prover.Prove(q, tr, ins, values(b))
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	d := sumcheck.Degree(shapes)
+	for i := range want.Rounds {
+		if got.Rounds[i] != want.Rounds[i] {
+			t.Fatalf("%s: round %d: value %d differs from the definition's", name, i/d, i%d)
+		}
+	}
+	if !slices.Equal(got.Evals, want.Evals) {
+		t.Fatalf("%s: final evaluations differ from the definition's", name)
+	}
+	after, err := tr.Host()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.State() != wantTr.State() {
+		t.Fatalf("%s: transcripts ended in different states", name)
+	}
+	v, err := sumcheck.Verify(newTranscript(), b.Claims, got)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if !slices.Equal(v.Point, r.Point) || !slices.EqualFunc(v.Evals, r.Evals, slices.Equal) {
+		t.Fatalf("%s: prover and verifier disagree on the result", name)
+	}
+}
+
 func TestAgainstDefinition(t *testing.T) {
 	all := sumchecktest.Batches()
 	names := slices.Sorted(maps.Keys(all))
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		rng := rand.New(rand.NewPCG(7, 7))
 		for _, name := range names {
-			b := sumchecktest.NewBatch(rng, all[name])
-			ins := instances(t, q, rng, b)
-			wantTr := newTranscript()
-			want := sumchecktest.Prove(wantTr, b.Claims, b.Tables, sumchecktest.Cheat{})
-			tr, err := tprover.FromHost(q, newTranscript())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, r, err := prover.Prove(q, tr, ins, values(b))
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if !slices.Equal(got.Rounds, want.Rounds) {
-				t.Fatalf("%s: round messages differ from the definition's", name)
-			}
-			if !slices.Equal(got.Evals, want.Evals) {
-				t.Fatalf("%s: final evaluations differ from the definition's", name)
-			}
-			after, err := tr.Host()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if after.State() != wantTr.State() {
-				t.Fatalf("%s: transcripts ended in different states", name)
-			}
-			v, err := sumcheck.Verify(newTranscript(), b.Claims, got)
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
-			}
-			if !slices.Equal(v.Point, r.Point) || !slices.EqualFunc(v.Evals, r.Evals, slices.Equal) {
-				t.Fatalf("%s: prover and verifier disagree on the result", name)
-			}
+			compare(t, q, rng, name, all[name])
 		}
+	})
+}
+
+// TestBeyondOneBlock: batches with rounds that take more than one block, and
+// instances that join before and after one block takes over.
+func TestBeyondOneBlock(t *testing.T) {
+	gkr := sumcheck.Shape{Vars: 12, Factors: 4, Terms: [][]int{{0, 3}, {1, 2}, {2, 3}}, Eq: true}
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		rng := rand.New(rand.NewPCG(6, 6))
+		compare(t, q, rng, "one instance", []sumcheck.Shape{gkr})
+		compare(t, q, rng, "unequal instances", []sumcheck.Shape{
+			sumcheck.Product(3, 1), sumcheck.EqProduct(11, 3), sumcheck.Product(13, 2), gkr, sumcheck.EqProduct(5, 2), sumcheck.Product(12, 1),
+		})
 	})
 }
 

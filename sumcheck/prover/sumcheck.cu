@@ -4,6 +4,7 @@
 // instance (or table) y of it.
 #include "device/ptx.cuh"
 #include "field/m31/m31.cuh"
+#include "transcript/prover/transcript.cuh"
 
 // What device.go calls tableDesc: a factor's table, or an instance's eq table.
 struct Table {
@@ -54,19 +55,31 @@ DEVICE_INLINE Halves halves(const Table &t, u32 first_round, u64 half) {
 // The round's variable among the instance's.
 DEVICE_INLINE u32 own_round(u64 vars, u32 round, u32 rounds) { return round + (u32)vars - rounds; }
 
-// sumcheck_start: weights gamma^j and the claims.
-extern "C" __global__ void __launch_bounds__(256) sumcheck_start(State *state, const qm31 *__restrict__ values,
-                                                                 const qm31 *__restrict__ gamma, u32 n) {
-  u32 j = blockIdx.x * blockDim.x + threadIdx.x;
-  if (j >= n) return;
-  qm31 w = qm31_one(), g = gamma[0];
-  for (u32 e = j; e != 0; e >>= 1) {
-    if (e & 1) w = qm31_mul(w, g);
-    g = qm31_sqr(g);
+// draw: the first warp absorbs a list and then draws a challenge.
+DEVICE_INLINE void draw(u32 *sponge, const qm31 *list, u32 n, qm31 *challenge) {
+  transcript t = transcript_load(sponge);
+  transcript_absorb(t, (const u32 *)list, 4 * n);
+  qm31 c = transcript_challenge(t);
+  transcript_store(sponge, t);
+  if (threadIdx.x == 0) challenge[0] = c;
+}
+
+// sumcheck_start: one block absorbs the claims, draws gamma, and sets every
+// instance's weight gamma^j.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_start(u32 *sponge, State *state, const qm31 *values, u32 n) {
+  __shared__ qm31 gamma;
+  if (threadIdx.x < 32) draw(sponge, values, n, &gamma);
+  __syncthreads();
+  for (u32 j = threadIdx.x; j < n; j += blockDim.x) {
+    qm31 w = qm31_one(), g = gamma;
+    for (u32 e = j; e != 0; e >>= 1) {
+      if (e & 1) w = qm31_mul(w, g);
+      g = qm31_sqr(g);
+    }
+    state[j].weight = w;
+    state[j].scale = qm31_one();
+    state[j].claim = values[j];
   }
-  state[j].weight = w;
-  state[j].scale = qm31_one();
-  state[j].claim = values[j];
 }
 
 // The inner polynomial at 1 instead of 0 is summed where the claim says nothing
@@ -102,25 +115,18 @@ DEVICE_INLINE void multiply_at(qm31 p[3], const Halves &h, u64 x, bool at_one, u
     }
 }
 
-// sumcheck_sums: block (x, y) sums its share of instance y's inner polynomial
-// at `degree` places into partials[y][x].
-extern "C" __global__ void __launch_bounds__(256) sumcheck_sums(qm31 *partials, const Instance *__restrict__ instances,
-                                                                const Table *__restrict__ tables, const u32 *__restrict__ terms, u32 round,
-                                                                u32 rounds) {
-  __shared__ qm31 shared[8];
-  const Instance in = instances[blockIdx.y];
-  u32 k = own_round(in.vars, round, rounds), degree = (u32)in.degree;
+// sum_range adds the inner polynomial's values at `degree` places over x, x +
+// step, ... below half.
+DEVICE_INLINE void sum_range(qm31 sum[3], const Instance &in, const Table *tables, const u64 *terms, u32 k, u64 x, u64 step) {
+  u32 degree = (u32)in.degree;
   u64 half = 1ull << (in.vars - 1 - k);
-  if ((u64)blockIdx.x * blockDim.x >= half) return; // whole blocks
   bool at_one = sum_at_one(in, k);
   const qm31 *coeffs = (const qm31 *)in.coeffs, *rest = in.point ? (const qm31 *)in.rest : 0;
-  qm31 sum[3];
   for (u32 e = 0; e < 3; e++) sum[e] = qm31_zero();
-  u64 step = (u64)gridDim.x * blockDim.x;
-  for (u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x; x < half; x += step) {
+  for (; x < half; x += step) {
     qm31 all[3];
     for (u32 t = 0; t < in.terms; t++) {
-      u32 term = terms[in.term + t], count = term & 255;
+      u32 term = (u32)terms[in.term + t], count = term & 255;
       qm31 p[3];
       for (u32 f = 0; f < count; f++)
         multiply_at(p, halves(tables[in.table + (term >> (8 + 8 * f) & 255)], k == 0, half), x, at_one, degree, f == 0);
@@ -133,12 +139,30 @@ extern "C" __global__ void __launch_bounds__(256) sumcheck_sums(qm31 *partials, 
     for (u32 e = 0; e < 3; e++)
       if (e < degree) sum[e] = qm31_add(sum[e], rest ? qm31_mul(all[e], rest[x]) : all[e]);
   }
-  qm31 *out = partials + 3 * ((u64)blockIdx.y * gridDim.x + blockIdx.x);
-  for (u32 e = 0; e < degree; e++) {
-    __syncthreads();
-    qm31 v = qm31_block_sum(e == 0 ? sum[0] : e == 1 ? sum[1] : sum[2], shared);
-    if (threadIdx.x == 0) out[e] = v;
-  }
+}
+
+// store_block_sums adds a block's threads' sums up into out.
+DEVICE_INLINE void store_block_sums(qm31 *out, const qm31 sum[3], u32 degree, qm31 *shared) {
+  for (u32 e = 0; e < 3; e++)
+    if (e < degree) {
+      __syncthreads();
+      qm31 v = qm31_block_sum(sum[e], shared);
+      if (threadIdx.x == 0) out[e] = v;
+    }
+}
+
+// sumcheck_sums: block (x, y) sums its share of instance y's inner polynomial
+// into partials[y][x].
+extern "C" __global__ void __launch_bounds__(256) sumcheck_sums(qm31 *partials, const Instance *__restrict__ instances,
+                                                                const Table *__restrict__ tables, const u64 *__restrict__ terms, u32 round,
+                                                                u32 rounds) {
+  __shared__ qm31 shared[8];
+  const Instance in = instances[blockIdx.y];
+  u32 k = own_round(in.vars, round, rounds);
+  if ((u64)blockIdx.x * blockDim.x >= 1ull << (in.vars - 1 - k)) return; // the whole block
+  qm31 sum[3];
+  sum_range(sum, in, tables, terms, k, (u64)blockIdx.x * blockDim.x + threadIdx.x, (u64)gridDim.x * blockDim.x);
+  store_block_sums(partials + 3 * ((u64)blockIdx.y * gridDim.x + blockIdx.x), sum, (u32)in.degree, shared);
 }
 
 // interpolate is p(r) for the polynomial of that degree with p(i) = at[i].
@@ -186,13 +210,11 @@ DEVICE_INLINE void complete(State &s, const Instance &in, u32 k, qm31 first, boo
   }
 }
 
-// sumcheck_message: one block, a warp an instance in turns. It adds the partial
-// sums up, takes every instance's state to this round, and writes the combined
-// round polynomial at 0, 2, ..., d. point holds the challenges so far.
-extern "C" __global__ void __launch_bounds__(256) sumcheck_message(qm31 *message, State *state, const qm31 *__restrict__ partials,
-                                                                   const Instance *__restrict__ instances, const qm31 *__restrict__ point,
-                                                                   u32 count, u32 blocks, u32 round, u32 rounds, u32 d) {
-  __shared__ qm31 shared[8][4];
+// message_block: one block, a warp an instance in turns, adds the partial sums
+// up, takes every instance's state to this round, writes the combined round
+// polynomial at 0, 2, ..., d, absorbs it and draws the round's challenge.
+DEVICE_INLINE void message_block(u32 *sponge, qm31 *message, State *state, const qm31 *partials, const Instance *instances, qm31 *point,
+                                 u32 count, u32 blocks, u32 round, u32 rounds, u32 d, qm31 shared[8][4]) {
   u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
   qm31 total[4];
   for (u32 e = 0; e < 4; e++) total[e] = qm31_zero();
@@ -247,23 +269,26 @@ extern "C" __global__ void __launch_bounds__(256) sumcheck_message(qm31 *message
     for (u32 w = 1; w < 8; w++) v = qm31_add(v, shared[w][threadIdx.x]);
     message[threadIdx.x] = v;
   }
+  __syncthreads();
+  if (threadIdx.x < 32) draw(sponge, message, d, point + round);
 }
 
-// sumcheck_fold: block (x, y) folds its share of table y by the challenge, in
+extern "C" __global__ void __launch_bounds__(256) sumcheck_message(u32 *sponge, qm31 *message, State *state, const qm31 *partials,
+                                                                   const Instance *__restrict__ instances, qm31 *point, u32 count,
+                                                                   u32 blocks, u32 round, u32 rounds, u32 d) {
+  __shared__ qm31 shared[8][4];
+  message_block(sponge, message, state, partials, instances, point, count, blocks, round, rounds, d, shared);
+}
+
+// fold_range folds entries x, x + step, ... of a table by the challenge, in
 // place after the first time; eq tables are summed over the next variable.
-extern "C" __global__ void __launch_bounds__(256) sumcheck_fold(const Table *__restrict__ tables, const qm31 *__restrict__ challenge, u32 round,
-                                                                u32 rounds) {
-  const Table t = tables[blockIdx.y];
-  u32 k = own_round(t.vars, round, rounds);
+DEVICE_INLINE void fold_range(const Table &t, qm31 r, u32 k, u64 x, u64 step) {
   u64 half = 1ull << (t.vars - 1 - k);
-  u64 step = (u64)gridDim.x * blockDim.x;
-  u64 x = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   qm31 *out = (qm31 *)t.folded;
   if (t.kind == 2) {
     for (; x < half / 2; x += step) out[x] = qm31_add(out[x], out[x + half / 2]);
     return;
   }
-  qm31 r = challenge[0];
   Halves h = halves(t, k == 0, half);
   for (; x < half; x += step) {
     u64 lo = x * h.stride, hi = (x + half) * h.stride;
@@ -271,14 +296,77 @@ extern "C" __global__ void __launch_bounds__(256) sumcheck_fold(const Table *__r
   }
 }
 
-// sumcheck_evals: the factors' final values.
-extern "C" __global__ void __launch_bounds__(256) sumcheck_evals(qm31 *out, const Table *__restrict__ tables, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const Table t = tables[i];
-  if (t.kind == 2) return;
-  if (t.vars == 0 && t.kind == 0)
-    out[t.out] = qm31_lift(((const u32 *)t.source)[0]);
-  else
-    out[t.out] = ((const qm31 *)(t.vars == 0 ? t.source : t.folded))[0];
+// sumcheck_fold: block (x, y) folds its share of table y.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_fold(const Table *__restrict__ tables, const qm31 *__restrict__ challenge, u32 round,
+                                                                u32 rounds) {
+  const Table t = tables[blockIdx.y];
+  fold_range(t, challenge[0], own_round(t.vars, round, rounds), (u64)blockIdx.x * blockDim.x + threadIdx.x, (u64)gridDim.x * blockDim.x);
+}
+
+// evals_block writes the factors' final values and absorbs them, as one list.
+DEVICE_INLINE void evals_block(u32 *sponge, qm31 *evals, const Table *tables, u32 count, u32 n) {
+  for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
+    const Table t = tables[i];
+    if (t.kind == 2) continue;
+    if (t.vars == 0 && t.kind == 0)
+      evals[t.out] = qm31_lift(((const u32 *)t.source)[0]);
+    else
+      evals[t.out] = ((const qm31 *)(t.vars == 0 ? t.source : t.folded))[0];
+  }
+  __syncthreads();
+  if (threadIdx.x < 32) {
+    transcript t = transcript_load(sponge);
+    transcript_absorb(t, (const u32 *)evals, 4 * n);
+    transcript_store(sponge, t);
+  }
+}
+
+// sumcheck_tail: one block does all rounds from `first` on, and the evaluations.
+// Where there are as many instances (or tables) as warps, each warp takes its
+// own ones, else all threads share each.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_tail(u32 *sponge, qm31 *messages, qm31 *evals, qm31 *point, State *state,
+                                                                qm31 *partials, const Instance *__restrict__ instances,
+                                                                const Table *__restrict__ tables, const u64 *__restrict__ terms, u32 count,
+                                                                u32 table_count, u32 eval_count, u32 first, u32 rounds, u32 d) {
+  __shared__ qm31 shared[8];
+  __shared__ qm31 shared4[8][4];
+  u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5;
+  u32 active = 0, folding = 0;
+  for (u32 round = first; round < rounds; round++) {
+    while (active < count && round + instances[active].vars >= rounds) active++;
+    while (folding < table_count && round + tables[folding].vars >= rounds) folding++;
+    bool apart = active >= 8;
+    for (u32 a = apart ? warp : 0; a < active; a += apart ? 8 : 1) {
+      const Instance in = instances[a];
+      u32 k = own_round(in.vars, round, rounds);
+      qm31 sum[3];
+      if (!apart) {
+        sum_range(sum, in, tables, terms, k, threadIdx.x, 256);
+        store_block_sums(partials + 3 * a, sum, (u32)in.degree, shared);
+        continue;
+      }
+      sum_range(sum, in, tables, terms, k, lane, 32);
+      for (u32 e = 0; e < 3; e++)
+        if (e < in.degree) {
+          qm31 v = qm31_warp_sum(sum[e]);
+          if (lane == 0) partials[3 * a + e] = v;
+        }
+    }
+    __syncthreads();
+    message_block(sponge, messages + (u64)round * d, state, partials, instances, point, count, 1, round, rounds, d, shared4);
+    __syncthreads();
+    qm31 r = point[round];
+    apart = folding >= 8;
+    for (u32 i = apart ? warp : 0; i < folding; i += apart ? 8 : 1) {
+      const Table t = tables[i];
+      fold_range(t, r, own_round(t.vars, round, rounds), apart ? lane : threadIdx.x, apart ? 32 : 256);
+    }
+    __syncthreads();
+  }
+  evals_block(sponge, evals, tables, table_count, eval_count);
+}
+
+// sumcheck_evals is what ends a run without a tail.
+extern "C" __global__ void __launch_bounds__(256) sumcheck_evals(u32 *sponge, qm31 *evals, const Table *__restrict__ tables, u32 count, u32 n) {
+  evals_block(sponge, evals, tables, count, n);
 }
