@@ -310,7 +310,7 @@ func (im *importer) output() error {
 	name := im.graph.Output[0].Name
 	id, ok := im.ids[name]
 	if !ok {
-		return malformed("graph output %s is not computed by any node", Quote(name))
+		return unsupported("graph output %s is a mask of %s; masks exist only in training", Quote(name), im.masks[name])
 	}
 	v := im.m.Values[id]
 	if id == im.m.Input || v.Const != nil {

@@ -87,7 +87,7 @@ func (im *importer) order() ([]int, error) {
 	return order, nil
 }
 
-// checkUsed refuses dead nodes and constants: every first output of a node, every initializer and the input must be read by a node or
+// checkUsed refuses outputs that nothing computes, and dead nodes and constants: every first output of a node, every initializer and the input must be read by a node or
 // be the graph's output.
 func (im *importer) checkUsed() error {
 	used := map[string]bool{}
@@ -96,7 +96,16 @@ func (im *importer) checkUsed() error {
 			used[in] = true
 		}
 	}
+	made := map[string]bool{}
+	for _, n := range im.graph.Node {
+		for _, out := range n.Output {
+			made[out] = true
+		}
+	}
 	for _, out := range im.graph.Output {
+		if _, given := im.ids[out.Name]; !given && !made[out.Name] {
+			return malformed("graph output %s is not computed by any node", Quote(out.Name))
+		}
 		used[out.Name] = true
 	}
 	for i, n := range im.graph.Node {
