@@ -237,3 +237,19 @@ func TestBounds(t *testing.T) {
 		t.Errorf("KoalaBear^4 has %v bits", f)
 	}
 }
+
+// TestM31OptionsApplyOnce has no work where none is allowed.
+func TestM31OptionsApplyOnce(t *testing.T) {
+	p, err := ChooseM31(9, Options{Lambda: 98, UniqueOnly: true, FoldWork: NoWork, QueryWork: NoWork})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range p.Inner().Rounds() {
+		if r := p.Inner().Round(i); r.FoldWork != 0 || r.QueryWork != 0 {
+			t.Errorf("round %d has %d and %d bits of work", i, r.FoldWork, r.QueryWork)
+		}
+	}
+	if n := p.Inner().Config().Claims; n != 2 {
+		t.Errorf("%d claims over CM31, want 2", n)
+	}
+}

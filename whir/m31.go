@@ -54,8 +54,7 @@ func ChooseM31(vars int, o Options) (*M31Params, error) {
 	if vars < 1 {
 		return nil, fmt.Errorf("whir: choosing parameters: tables of 2^%d values, want at least 2", vars)
 	}
-	o = o.withDefaults()
-	o.Claims *= 2
+	o.Claims = 2 * max(o.Claims, 1) // before the other defaults, which apply once
 	p, err := Choose(SpecCM31(), max(vars-1, 1), o)
 	if err != nil {
 		return nil, err

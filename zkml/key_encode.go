@@ -2,7 +2,6 @@ package zkml
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -23,7 +22,7 @@ const (
 
 // ErrFormat is the class of errors about bytes that are no artefact of the
 // kind and version asked for.
-var ErrFormat = errors.New("malformed encoding")
+var ErrFormat = graph.ErrFormat
 
 func formatf(format string, args ...any) error {
 	return fmt.Errorf("%w: %w", ErrFormat, fmt.Errorf(format, args...))

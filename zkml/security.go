@@ -17,6 +17,10 @@ import (
 // refuses keys below it; nothing turns that off.
 const MinSecurity = 96
 
+// margin keeps a key that one machine's logarithms accept from failing on
+// another's.
+const margin = 1e-6
+
 // MaxWork bounds the proof of work before the lookup challenges.
 const MaxWork = 26
 
@@ -153,14 +157,15 @@ func (a *Argument) terms(part string) []Term {
 
 // Choose finds settings for a program whose security budget sums to at least
 // target bits: the smallest level for every line that makes it, with as much
-// work before the lookup challenges as that level asks for.
-func Choose(p *graph.Program, mode Mode, target int, goal whir.Goal) (Settings, error) {
+// work before the lookup challenges as that level asks for. Of o, Lambda,
+// Claims and JohnsonStart are not used.
+func Choose(p *graph.Program, mode Mode, target int, o whir.Options) (Settings, error) {
 	if target < MinSecurity {
 		return Settings{}, fmt.Errorf("zkml: security target of %d bits, at least %d", target, MinSecurity)
 	}
 	best := math.Inf(-1)
 	for lambda := target + 2; lambda <= target+10; lambda++ {
-		s, err := choose(p, mode, lambda, goal)
+		s, err := choose(p, mode, lambda, o)
 		if err != nil {
 			return Settings{}, fmt.Errorf("zkml: security: %d bits a step: %w", lambda, err)
 		}
@@ -169,7 +174,7 @@ func Choose(p *graph.Program, mode Mode, target int, goal whir.Goal) (Settings, 
 			return Settings{}, err
 		}
 		r := Security(&VerifyingKey{inference: inference, weights: weights})
-		if r.Sum >= float64(target) {
+		if r.Sum >= float64(target)+margin {
 			return s, nil
 		}
 		best = math.Max(best, r.Sum)
@@ -178,12 +183,12 @@ func Choose(p *graph.Program, mode Mode, target int, goal whir.Goal) (Settings, 
 }
 
 // choose finds settings where every line has lambda bits.
-func choose(p *graph.Program, mode Mode, lambda int, goal whir.Goal) (s Settings, err error) {
+func choose(p *graph.Program, mode Mode, lambda int, o whir.Options) (s Settings, err error) {
 	main, err := plan.ForProgram(p)
 	if err != nil {
 		return s, err
 	}
-	if s.Inference, err = chooseArgument(main, lambda, goal); err != nil {
+	if s.Inference, err = chooseArgument(main, lambda, o); err != nil {
 		return s, err
 	}
 	if mode == PublicWeights {
@@ -197,14 +202,14 @@ func choose(p *graph.Program, mode Mode, lambda int, goal whir.Goal) (s Settings
 	if len(own.Leaves) == 0 {
 		return s, nil
 	}
-	if s.Weights, err = chooseArgument(own, lambda, goal); err != nil {
+	if s.Weights, err = chooseArgument(own, lambda, o); err != nil {
 		return s, err
 	}
 	s.Weights.Commitments[plan.Parameters] = nil // the inference's
 	return s, nil
 }
 
-func chooseArgument(p *plan.Plan, lambda int, goal whir.Goal) (s ArgumentSettings, err error) {
+func chooseArgument(p *plan.Plan, lambda int, o whir.Options) (s ArgumentSettings, err error) {
 	if len(p.Leaves) > 0 {
 		bits := fieldBits - math.Log2((&Argument{Plan: p}).identityNumerator())
 		for bits+workBits(s.Work) < float64(lambda) {
@@ -213,11 +218,12 @@ func chooseArgument(p *plan.Plan, lambda int, goal whir.Goal) (s ArgumentSetting
 			}
 		}
 	}
+	// Challenges are drawn between commitment and opening, so round 0 is in the
+	// unique-decoding regime.
+	o.Lambda, o.Claims, o.JohnsonStart = lambda, 1, false
 	for h := range p.Stacks {
 		if st := &p.Stacks[h]; len(st.Evals) > 0 {
-			// Challenges are drawn between commitment and opening, so round 0
-			// is in the unique-decoding regime.
-			if s.Commitments[h], err = whir.ChooseM31(st.Vars, whir.Options{Lambda: lambda, Claims: 1, Goal: goal}); err != nil {
+			if s.Commitments[h], err = whir.ChooseM31(st.Vars, o); err != nil {
 				return s, fmt.Errorf("%s: %w", st.Home, err)
 			}
 		}

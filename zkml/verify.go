@@ -1,6 +1,8 @@
 package zkml
 
 import (
+	"crypto/sha256"
+	"encoding/binary"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -33,12 +35,19 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	if err := inBounds(out, y); err != nil {
 		return reject(CheckOutput, err)
 	}
-	digest, body, err := readHeader(proof, MagicProof, "proof")
+	h, body, err := DecodeProofHeader(proof)
 	if err != nil {
 		return reject(CheckFormat, err)
 	}
-	if digest != vk.digest {
-		return rejectf(CheckKeyDigest, "the proof is for another key (%x..., this one is %x...)", digest[:4], vk.digest[:4])
+	if h.Key != vk.digest {
+		return rejectf(CheckKeyDigest, "the proof is for another key (%x..., this one is %x...)", h.Key[:4], vk.digest[:4])
+	}
+	// These two digests only tell what differs; the argument itself binds x and y.
+	if h.Input != valuesDigest(x) {
+		return rejectf(CheckInputBind, "the proof is for another input")
+	}
+	if h.Output != valuesDigest(y) {
+		return rejectf(CheckOutputBind, "the proof is for another output")
 	}
 	if err := vk.Check(); err != nil {
 		return err
@@ -104,7 +113,36 @@ func StackParams(p *graph.Program, pl *plan.Plan, w *graph.Weights) []m31.Elemen
 	return out
 }
 
+// ProofHeader names what a proof claims to be about.
+type ProofHeader struct {
+	Key           [32]byte // digest of the verifying key
+	Input, Output [32]byte // SHA-256 of the values as little-endian 32-bit words
+}
+
+// DecodeProofHeader takes the header off an encoded proof.
+func DecodeProofHeader(proof []byte) (h ProofHeader, body []byte, err error) {
+	if h.Key, body, err = readHeader(proof, MagicProof, "proof"); err != nil {
+		return h, nil, err
+	}
+	if len(body) < 64 {
+		return h, nil, formatf("proof: truncated: %d bytes", len(proof))
+	}
+	copy(h.Input[:], body)
+	copy(h.Output[:], body[32:])
+	return h, body[64:], nil
+}
+
 // EncodeProof is the encoding of an inference's proof, as Verify reads it.
-func EncodeProof(vk *VerifyingKey, p *Proof) ([]byte, error) {
-	return vk.inference.AppendProof(header(MagicProof, vk.digest), p)
+func EncodeProof(vk *VerifyingKey, x, y []int32, p *Proof) ([]byte, error) {
+	in, out := valuesDigest(x), valuesDigest(y)
+	b := append(header(MagicProof, vk.digest), in[:]...)
+	return vk.inference.AppendProof(append(b, out[:]...), p)
+}
+
+func valuesDigest(v []int32) [32]byte {
+	b := make([]byte, 0, 4*len(v))
+	for _, x := range v {
+		b = binary.LittleEndian.AppendUint32(b, uint32(x))
+	}
+	return sha256.Sum256(b)
 }

@@ -19,7 +19,7 @@ func TestSameBytes(t *testing.T) {
 		}
 		t.Run(c.Name, func(t *testing.T) {
 			devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
-				vk, pk, err := Setup(q, c.Program, c.Weights, nil)
+				vk, pk, err := Setup(q, c.Program, c.Weights, &quick)
 				if err != nil {
 					t.Fatal(err)
 				}

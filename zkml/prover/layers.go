@@ -32,7 +32,7 @@ func (s *session) layer(i int) error {
 	lp := zkml.LayerProof{Sent: sent}
 	if len(l.Instances) > 0 {
 		mark := len(s.owned)
-		res, err := s.batch(i, l, &lp)
+		res, err := s.batch(l, &lp)
 		for _, b := range s.owned[mark:] {
 			b.Free()
 		}
@@ -49,7 +49,7 @@ func (s *session) layer(i int) error {
 }
 
 // batch builds the factors of a layer's sum-checks and proves them.
-func (s *session) batch(i int, l *plan.Layer, lp *zkml.LayerProof) (*sumcheck.Result, error) {
+func (s *session) batch(l *plan.Layer, lp *zkml.LayerProof) (*sumcheck.Result, error) {
 	instances := make([]sumprover.Instance, len(l.Instances))
 	values := make([]m31.QM31, len(l.Instances))
 	for k := range l.Instances {
@@ -59,9 +59,6 @@ func (s *session) batch(i int, l *plan.Layer, lp *zkml.LayerProof) (*sumcheck.Re
 			return nil, fmt.Errorf("%q: %w", in.Name, err)
 		}
 		instances[k], values[k] = inst, v
-	}
-	if s.hooks.sumcheck != nil {
-		s.hooks.sumcheck(s, i, values)
 	}
 	proof, res, err := sumprover.Prove(s.q, s.tr, instances, values)
 	if err != nil {
@@ -126,6 +123,11 @@ func (s *session) instance(in *plan.Instance) (out sumprover.Instance, value m31
 		}
 		out.Tables = []sumprover.Table{sumprover.Ext(weight), sumprover.Base(tensor)}
 		value = mle.EvaluateBase(s.y, point)
+		if s.hooks.instance != nil {
+			if err := edit(s.q, weight, func(w []m31.QM31) { s.hooks.instance(s, in, w) }); err != nil {
+				return out, value, err
+			}
+		}
 	case plan.ZeroPadding:
 		guard, err := alloc[m31.Element](s, 1<<in.Vars)
 		if err != nil {

@@ -48,11 +48,13 @@ func (s *session) merge() error {
 			value = value.Add(power.Mul(c.Value))
 			power = power.Mul(gamma)
 		}
+		if s.hooks.weight != nil {
+			if err := edit(s.q, weight, func(w []m31.QM31) { s.hooks.weight(s, st.Home, w) }); err != nil {
+				return err
+			}
+		}
 		instances = append(instances, sumprover.Instance{Shape: shapes[len(instances)], Tables: []sumprover.Table{sumprover.Base(s.stacks[h]), sumprover.Ext(weight)}})
 		values = append(values, value)
-	}
-	if s.hooks.merge != nil {
-		s.hooks.merge(s, values)
 	}
 	proof, res, err := sumprover.Prove(s.q, s.tr, instances, values)
 	if err != nil {

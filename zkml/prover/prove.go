@@ -48,11 +48,11 @@ func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, 
 	}
 	defer s.free()
 	s.hooks = opts.hooks
-	y, err := s.infer(pk, x, opts.Context)
+	x, y, err := s.infer(pk, x, opts.Context)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)
 	}
-	data, err := zkml.EncodeProof(pk.vk, s.proof)
+	data, err := zkml.EncodeProof(pk.vk, x, y, s.proof)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)
 	}
@@ -60,30 +60,36 @@ func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, 
 	return &Result{Y: y, Proof: data, Timings: s.timings}, nil
 }
 
-// infer is the forward pass, the statement and the argument.
-func (s *session) infer(pk *ProvingKey, x []int32, context []byte) ([]int32, error) {
+// infer is the forward pass, the statement and the argument. It returns the
+// statement.
+func (s *session) infer(pk *ProvingKey, x []int32, context []byte) (x2, y []int32, err error) {
 	s.enter(StageForward)
 	p := pk.vk.Program()
 	stack, committed, err := pk.commitment(s.host)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	s.committed[plan.Parameters] = committed
 	if len(stack) > 0 {
 		if err := s.stacks[plan.Parameters].CopyFrom(s.q, stack); err != nil {
-			return nil, fmt.Errorf("parameters: %w", err)
+			return nil, nil, fmt.Errorf("parameters: %w", err)
 		}
 	}
 	in := p.Tensor(p.Input)
 	if err := s.polys[p.Input].CopyFrom(s.q, zkml.Embed(graph.Pad(in.Shape, x))); err != nil {
-		return nil, fmt.Errorf("input: %w", err)
+		return nil, nil, fmt.Errorf("input: %w", err)
+	}
+	if s.hooks.input != nil {
+		if err := s.hooks.input(s); err != nil {
+			return nil, nil, err
+		}
 	}
 	if err := s.forward(p); err != nil {
-		return nil, fmt.Errorf("forward pass: %w", err)
+		return nil, nil, fmt.Errorf("forward pass: %w", err)
 	}
-	y, err := s.output(p)
+	y, err = s.output(p)
 	if err != nil {
-		return nil, fmt.Errorf("output: %w", err)
+		return nil, nil, fmt.Errorf("output: %w", err)
 	}
 	if s.hooks.statement != nil {
 		x, y = s.hooks.statement(s, slices.Clone(x), y)
@@ -91,16 +97,16 @@ func (s *session) infer(pk *ProvingKey, x []int32, context []byte) ([]int32, err
 	s.y = zkml.Embed(graph.Pad(p.Tensor(p.Output).Shape, y))
 	tr, _, err := s.arg.Begin(pk.vk.Digest(), pk.vk.Root())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	zkml.AbsorbStatement(tr, x, y, context)
 	if err := s.prove(tr); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if s.hooks.proof != nil {
 		s.hooks.proof(s, s.proof)
 	}
-	return y, nil
+	return x, y, nil
 }
 
 // output reads the output's real elements.

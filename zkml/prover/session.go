@@ -44,14 +44,27 @@ type Timing struct {
 // hooks let the tests of this package cheat between the stages of a proof. The
 // zero value changes nothing. Verifiers have nothing of the kind.
 type hooks struct {
-	statement  func(s *session, x, y []int32) (x2, y2 []int32) // before it is absorbed
-	witness    func(s *session) error                          // after the witness is complete
-	counts     func(s *session) error                          // after the multiplicities are counted
-	leaves     func(s *session, num device.Buffer[m31.Element], den device.Buffer[m31.QM31]) error
-	evaluation func(s *session, id int, v m31.QM31) m31.QM31 // before it is sent
-	sumcheck   func(s *session, layer int, values []m31.QM31)
-	proof      func(s *session, p *zkml.Proof)
-	merge      func(s *session, values []m31.QM31)
+	params     func(p *plan.Plan, stack []m31.Element)               // at setup, before they are committed
+	statement  func(s *session, x, y []int32) (x2, y2 []int32)       // before it is absorbed
+	input      func(s *session) error                                // before the forward pass
+	witness    func(s *session) error                                // after the forward pass
+	counts     func(s *session) error                                // after multiplicities are counted
+	leaves     func(num []m31.Element, den []m31.QM31)               // of the fractional-sum tree
+	evaluation func(s *session, id int, v m31.QM31) m31.QM31         // before it is sent
+	instance   func(s *session, in *plan.Instance, table []m31.QM31) // a public factor over the extension
+	weight     func(s *session, h plan.Home, table []m31.QM31)       // of the claim merging
+	open       func(s *session, h plan.Home, c whir.M31Claim) whir.M31Claim
+	proof      func(s *session, p *zkml.Proof) // before it is encoded
+}
+
+// edit changes a buffer through the host.
+func edit[T any](q *device.Queue, b device.Buffer[T], f func(v []T)) error {
+	v, err := b.Read(q)
+	if err != nil {
+		return err
+	}
+	f(v)
+	return b.CopyFrom(q, v)
 }
 
 // session is one run of an argument's prover.
@@ -237,7 +250,14 @@ func (s *session) lookups(tr *transcript.Transcript) error {
 	defer num.Free()
 	defer den.Free()
 	if s.hooks.leaves != nil {
-		if err := s.hooks.leaves(s, num, den); err != nil {
+		n, err := num.Read(s.q)
+		if err != nil {
+			return err
+		}
+		if err := edit(s.q, den, func(d []m31.QM31) { s.hooks.leaves(n, d) }); err != nil {
+			return err
+		}
+		if err := num.CopyFrom(s.q, n); err != nil {
 			return err
 		}
 	}
@@ -308,14 +328,11 @@ func (s *session) send(ids []int) ([]m31.QM31, error) {
 		}
 	}
 	if s.hooks.evaluation != nil {
-		v, err := out.Read(s.q)
-		if err != nil {
-			return nil, err
-		}
-		for i, id := range ids {
-			v[i] = s.hooks.evaluation(s, id, v[i])
-		}
-		if err := out.CopyFrom(s.q, v); err != nil {
+		if err := edit(s.q, out, func(v []m31.QM31) {
+			for i, id := range ids {
+				v[i] = s.hooks.evaluation(s, id, v[i])
+			}
+		}); err != nil {
 			return nil, err
 		}
 	}
@@ -343,6 +360,9 @@ func (s *session) open() error {
 	for h, c := range s.merged {
 		if s.committed[h] == nil {
 			continue
+		}
+		if s.hooks.open != nil {
+			c = s.hooks.open(s, plan.Home(h), c)
 		}
 		o, err := whirprover.OpenM31(s.host, tr, s.committed[h], []whir.M31Claim{c})
 		if err != nil {

@@ -20,9 +20,10 @@ type SetupOptions struct {
 	// Security is the least union sum in bits; default and minimum
 	// zkml.MinSecurity.
 	Security int
-	// Goal is what the commitments' parameters make small; default proving
-	// time.
-	Goal whir.Goal
+	// Commitment guides the choice of the commitments' parameters: what to make
+	// small, how much proof of work, tree arity, bounds. The security level
+	// follows from Security.
+	Commitment whir.Options
 	// Progress, if set, is called when a stage begins (done false) and ends.
 	Progress func(stage Stage, done bool)
 
@@ -52,7 +53,7 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 	if parts.WeightsDigest, err = w.Digest(p); err != nil {
 		return nil, nil, err
 	}
-	if parts.Settings, err = zkml.Choose(p, opts.Mode, max(opts.Security, zkml.MinSecurity), opts.Goal); err != nil {
+	if parts.Settings, err = zkml.Choose(p, opts.Mode, max(opts.Security, zkml.MinSecurity), opts.Commitment); err != nil {
 		return nil, nil, err
 	}
 	main, err := plan.ForProgram(p)
@@ -62,6 +63,9 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 	pk := &ProvingKey{weights: w}
 	if !main.Stacks[plan.Parameters].Empty() {
 		pk.stack = zkml.StackParams(p, main, w)
+		if opts.hooks.params != nil {
+			opts.hooks.params(main, pk.stack)
+		}
 	}
 	if params := parts.Settings.Inference.Commitments[plan.Parameters]; params != nil {
 		h, err := host(q.Context())

@@ -74,7 +74,7 @@ func (m *maker) dense(name string, x graph.TensorID, in, out int, trans bool) gr
 	}
 	w := m.Param(name+".w", shape, m.values(in*out, 15), 1)
 	h := m.MatMul(name+".matmul", x, w, trans, 1)
-	b := m.Param(name+".b", []int{out}, m.values(out, 40000), 1)
+	b := m.Param(name+".b", []int{out}, m.values(out, 5000), 1)
 	return m.Linear(name+".bias", []graph.Term{{Coef: 1, T: h}, {Coef: 1, T: b}}, 3, 1)
 }
 
@@ -123,7 +123,7 @@ func Chain(seed uint64) *Case {
 		a := m.activation("a", x, 2, false)
 		h := m.MatMul("one", a, m.Param("w1", []int{5, 7}, m.values(35, 3), 1), false, 1)
 		g := m.MatMul("two", h, m.Param("w2", []int{3, 7}, m.values(21, 3), 1), true, 1)
-		c := m.Param("c", []int{3, 1}, m.values(3, 100000), 1)
+		c := m.Param("c", []int{3, 1}, m.values(3, 9000), 1)
 		s := m.Linear("sum", []graph.Term{{Coef: 1, T: g}, {Coef: 2, T: c}}, 0, 1)
 		t := m.MatMul("three", s, m.Param("w3", []int{3, 3}, m.values(9, 3), 1), false, 1)
 		return m.Linear("out", []graph.Term{{Coef: 1, T: t}, {Coef: -1, T: s}}, 5, 1)
