@@ -56,9 +56,6 @@ type app struct {
 	log   *slog.Logger
 	temps temporaries
 	trace *tracer
-	// reported is set once an error has been shown as part of the output
-	// proper (a rejected proof under --json).
-	reported bool
 }
 
 // graceful is how long an interrupted verb may take to come to a stop by
@@ -102,10 +99,9 @@ func Main(ctx context.Context, args []string, s Streams) int {
 		return ExitOK
 	}
 	code := finalCode(err)
-	switch {
-	case code == ExitInterrupted:
+	if code == ExitInterrupted {
 		fmt.Fprintln(a.Err, "zkwarp: interrupted")
-	case !a.reported:
+	} else {
 		prefix := "zkwarp"
 		if end.cmd != nil && end.cmd != root {
 			prefix += " " + strings.TrimPrefix(end.cmd.CommandPath(), "zkwarp ")

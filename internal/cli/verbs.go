@@ -5,6 +5,14 @@ import "github.com/spf13/cobra"
 // verbs lists the commands in the order of the help.
 func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
+		a.demoCommand(),
+		a.calibrateCommand(),
+		a.setupCommand(),
+		a.proveCommand(),
+		a.verifyCommand(),
+		a.proveModelCommand(),
+		a.mockCommand(),
+		a.securityCommand(),
 		a.benchCommand(),
 		a.versionCommand(),
 	}

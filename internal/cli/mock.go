@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+func (a *app) mockCommand() *cobra.Command {
+	var (
+		calibration, key, input, out string
+		m                            modelFlags
+	)
+	c := &cobra.Command{
+		Use:   "mock (MODEL --calibration FILE.zkcal | --key FILE.pk) --input FILE",
+		Short: "Run the integer program without proving anything",
+		Args:  cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if input == "" || (len(args) == 1) == (key != "") || (len(args) == 1) != (calibration != "") {
+				return usageError("pass --input and either MODEL with --calibration, or --key; usage: %s", cmd.UseLine())
+			}
+			if err := a.checkOutputs(out); err != nil {
+				return err
+			}
+			program, weights, err := a.mockProgram(args, calibration, key, m)
+			if err != nil {
+				return err
+			}
+			x, err := a.loadInput(input, program)
+			if err != nil {
+				return err
+			}
+			y, err := zkml.Mock(program, weights, x)
+			if err != nil {
+				return inputError("input %s: %w", input, err)
+			}
+			answer, err := newAnswer(program, y)
+			if err != nil {
+				return err
+			}
+			if a.json {
+				return a.printJSON(answer)
+			}
+			text, err := answer.encode()
+			if err != nil {
+				return err
+			}
+			if err := a.write(output{path: out, data: text}); err != nil {
+				return err
+			}
+			return a.wrote(out, nil, "answer   %s (not proved)\nwritten  %s", answer.text(), out)
+		},
+	}
+	c.Flags().StringVar(&calibration, "calibration", "", "the calibration of the model")
+	c.Flags().StringVar(&key, "key", "", "a prover's key, instead of model and calibration")
+	c.Flags().StringVar(&input, "input", "", "the input: JSON, .npy or PNG")
+	c.Flags().StringVarP(&out, "output", "o", "-", "where to write the answer")
+	m.register(c)
+	return c
+}
+
+func (a *app) mockProgram(args []string, calibration, key string, m modelFlags) (*graph.Program, *graph.Weights, error) {
+	if key == "" {
+		return a.loadProgram(args[0], calibration, m)
+	}
+	pk, err := a.loadProvingKey(key)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pk.VerifyingKey().Program(), pk.Weights(), nil
+}

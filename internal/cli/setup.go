@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/zkwarp/zkwarp/whir"
+	"github.com/zkwarp/zkwarp/zkml"
+	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
+)
+
+// goalFlag says what a key's parameters make small.
+type goalFlag struct{ name string }
+
+func (g *goalFlag) register(c *cobra.Command) {
+	c.Flags().StringVar(&g.name, "optimize", "prove", "what to make small: prove (proving time), size (of the proof), verify (verifying time)")
+}
+
+func (g *goalFlag) goal() (whir.Goal, error) {
+	switch g.name {
+	case "prove":
+		return whir.GoalProve, nil
+	case "size":
+		return whir.GoalSize, nil
+	case "verify":
+		return whir.GoalVerify, nil
+	}
+	return 0, usageError("--optimize %q: want prove, size or verify", g.name)
+}
+
+func (a *app) setupCommand() *cobra.Command {
+	var (
+		calibration, out string
+		public           bool
+		security         int
+		m                modelFlags
+		g                goalFlag
+	)
+	c := &cobra.Command{
+		Use:   "setup MODEL --calibration FILE.zkcal -o NAME",
+		Short: "Make the keys of a model: NAME.vk for verifiers, NAME.pk for provers",
+		Long: "The keys depend on nothing but the two files and the flags: anyone who has them gets the same bytes.\n" +
+			"NAME.pk holds the weights. NAME.vk holds a commitment to them and a proof that they are within their bounds.",
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if calibration == "" || out == "" || out == "-" {
+				return usageError("pass --calibration FILE.zkcal and -o NAME")
+			}
+			goal, err := g.goal()
+			if err != nil {
+				return err
+			}
+			if security < zkml.MinSecurity {
+				return usageError("--security %d: at least %d", security, zkml.MinSecurity)
+			}
+			vkPath, pkPath := out+".vk", out+".pk"
+			if err := a.checkOutputs(vkPath, pkPath); err != nil {
+				return err
+			}
+			program, weights, err := a.loadProgram(args[0], calibration, m)
+			if err != nil {
+				return err
+			}
+			o := zkprover.SetupOptions{Security: security, Goal: goal}
+			if public {
+				o.Mode = zkml.PublicWeights
+			}
+			vk, pk, took, err := a.setupKeys(cmd.Context(), a.device, program, weights, o)
+			if err != nil {
+				return err
+			}
+			files, err := keyFiles(vk, pk, vkPath, pkPath)
+			if err != nil {
+				return err
+			}
+			if err := a.write(files...); err != nil {
+				return err
+			}
+			r := zkml.Security(vk)
+			digest := vk.Digest()
+			return a.wrote(out, map[string]any{
+				"vk": vkPath, "pk": pkPath, "vk_bytes": len(files[0].data), "pk_bytes": len(files[1].data),
+				"mode": vk.Mode().String(), "digest": hexText(digest[:]), "setup_ms": milliseconds(took),
+				"security_bits": r.Sum, "security_bits_min_round": r.Min,
+			}, "setup    %s, %.1f bits (union), %s\nwritten  %s (%s) for verifiers, %s (%s) for provers\ndigest   %x",
+				durationText(took), r.Sum, vk.Mode(), vkPath, sizeText(int64(len(files[0].data))), pkPath, sizeText(int64(len(files[1].data))), digest)
+		},
+	}
+	c.Flags().StringVar(&calibration, "calibration", "", "the calibration of the model")
+	c.Flags().StringVarP(&out, "output", "o", "", "name of the keys, to which .vk and .pk are added")
+	c.Flags().BoolVar(&public, "public-weights", false, "do not commit to the weights: verifiers have the model (smaller proofs)")
+	c.Flags().IntVar(&security, "security", zkml.MinSecurity, "least proven bits, all error terms added up")
+	m.register(c)
+	g.register(c)
+	return c
+}
+
+// keyFiles are both keys as files; the prover's key is for its owner only.
+func keyFiles(vk *zkml.VerifyingKey, pk *zkprover.ProvingKey, vkPath, pkPath string) ([]output, error) {
+	secret, err := pk.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return []output{{path: vkPath, data: vk.Encode()}, {path: pkPath, data: secret, perm: 0o600}}, nil
+}

@@ -1,0 +1,277 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/tensorio"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
+	"github.com/zkwarp/zkwarp/zkml/quant"
+)
+
+// This file holds the steps that several verbs share.
+
+// modelFlags are the flags of verbs that read an ONNX model.
+type modelFlags struct{ dims []string }
+
+// loadModel reads and checks a model.
+func (a *app) loadModel(path string, f modelFlags) (*onnx.Model, error) {
+	dims := map[string]int{}
+	for _, d := range f.dims {
+		name, value, ok := strings.Cut(d, "=")
+		n, err := strconv.Atoi(value)
+		if !ok || name == "" || err != nil || n < 1 {
+			return nil, usageError("--dim %q: want name=length, such as batch=1", d)
+		}
+		dims[name] = n
+	}
+	data, err := a.readFile("model", path)
+	if err != nil {
+		return nil, err
+	}
+	m, err := onnx.Parse(data, onnx.Options{Dims: dims})
+	return m, modelError(path, err)
+}
+
+// modelError gives an error about a model the right exit code.
+func modelError(path string, err error) error {
+	if err == nil {
+		return nil
+	}
+	code := ExitInput
+	if errors.Is(err, onnx.ErrUnsupported) {
+		code = ExitUnsupported
+	}
+	return withCode(code, fmt.Errorf("model %s: %w", path, err))
+}
+
+// loadCalibration reads a .zkcal file.
+func (a *app) loadCalibration(path string) (*quant.Calibration, error) {
+	data, err := a.readFile("calibration", path)
+	if err != nil {
+		return nil, err
+	}
+	c, err := quant.Decode(data)
+	if err != nil {
+		return nil, inputError("calibration %s: %w", path, err)
+	}
+	return c, nil
+}
+
+// loadProgram rebuilds the integer program from its two files.
+func (a *app) loadProgram(model, calibration string, f modelFlags) (*graph.Program, *graph.Weights, error) {
+	c, err := a.loadCalibration(calibration)
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(f.dims) == 0 {
+		for name, n := range c.Dims {
+			f.dims = append(f.dims, fmt.Sprintf("%s=%d", name, n))
+		}
+	}
+	m, err := a.loadModel(model, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	p, w, err := quant.Build(m, c)
+	if err != nil {
+		return nil, nil, modelError(model, fmt.Errorf("with calibration %s: %w", calibration, err))
+	}
+	return p, w, nil
+}
+
+func (a *app) loadVerifyingKey(path string) (*zkml.VerifyingKey, error) {
+	data, err := a.readFile("key", path)
+	if err != nil {
+		return nil, err
+	}
+	if artefact(data) == zkml.MagicProvingKey {
+		return nil, inputError("key %s is a prover's key; verifying takes the .vk file", path)
+	}
+	vk, err := zkml.DecodeVerifyingKey(data)
+	if err != nil {
+		return nil, inputError("key %s: %w", path, err)
+	}
+	return vk, nil
+}
+
+func (a *app) loadProvingKey(path string) (*zkprover.ProvingKey, error) {
+	data, err := a.readFile("key", path)
+	if err != nil {
+		return nil, err
+	}
+	if artefact(data) == zkml.MagicVerifyingKey {
+		return nil, inputError("key %s is a verifier's key; proving takes the .pk file", path)
+	}
+	pk, err := zkprover.DecodeProvingKey(data)
+	if err != nil {
+		return nil, inputError("key %s: %w", path, err)
+	}
+	return pk, nil
+}
+
+// artefact is the magic string that a file begins with, if it is long enough.
+func artefact(data []byte) string {
+	return string(data[:min(8, len(data))])
+}
+
+// loadInput reads one input and turns it into the program's integers.
+func (a *app) loadInput(path string, p *graph.Program) ([]int32, error) {
+	values, err := a.loadValues(path, p.Tensor(p.Input).Shape)
+	if err != nil {
+		return nil, err
+	}
+	x, err := quant.QuantizeInput(p, values)
+	if err != nil {
+		return nil, inputError("input %s: %w", path, err)
+	}
+	return x, nil
+}
+
+func (a *app) loadValues(path string, shape []int) ([]float64, error) {
+	data, err := a.readFile("input", path)
+	if err != nil {
+		return nil, err
+	}
+	inputs, err := tensorio.Read(data, shape)
+	if err != nil {
+		return nil, inputError("input %s: %w", path, err)
+	}
+	if len(inputs) != 1 {
+		return nil, inputError("input %s: holds %d inputs, want one", path, len(inputs))
+	}
+	return inputs[0], nil
+}
+
+// loadSamples reads the inputs in a file, or in all files of a folder.
+func (a *app) loadSamples(path string, shape []int) ([][]float64, error) {
+	files := []string{path}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		entries, err := os.ReadDir(path)
+		if err != nil {
+			return nil, inputError("reading samples %s: %w", path, plainFS(err))
+		}
+		files = nil
+		for _, e := range entries {
+			if !strings.HasPrefix(e.Name(), ".") {
+				files = append(files, filepath.Join(path, e.Name()))
+			}
+		}
+		slices.Sort(files)
+	}
+	var out [][]float64
+	for _, f := range files {
+		data, err := a.readFile("samples", f)
+		if err != nil {
+			return nil, err
+		}
+		part, err := tensorio.Read(data, shape)
+		if err != nil {
+			return nil, inputError("samples %s: %w", f, err)
+		}
+		out = append(out, part...)
+	}
+	if len(out) == 0 {
+		return nil, inputError("samples %s: the folder is empty", path)
+	}
+	return out, nil
+}
+
+// work is the number of multiply-adds and table look-ups of a program, by
+// which automatic choice decides about the device.
+func work(p *graph.Program) int {
+	n := 0
+	for _, op := range p.Ops {
+		n += opWork(p, op)
+	}
+	return n
+}
+
+func opWork(p *graph.Program, op graph.Op) int {
+	switch o := op.(type) {
+	case graph.MatMul:
+		shape := p.Tensor(o.X).Shape
+		return p.Tensor(o.Out).Len() * shape[len(shape)-1]
+	case graph.Linear:
+		return p.Tensor(o.Out).Len() * len(o.Terms)
+	case graph.Lookup:
+		return p.Tensor(o.Y).Len()
+	}
+	return 0
+}
+
+// onDevice runs body on a queue of the device that the flags and the size of
+// the work choose.
+func (a *app) onDevice(ctx context.Context, name string, size int, body func(*device.Queue) error) error {
+	err := device.Run(name, "zkml", size, func(d *device.Device) error {
+		if a.memory > 0 {
+			d.SetBudget(int64(a.memory))
+		}
+		q, err := d.NewQueue(ctx)
+		if err != nil {
+			return err
+		}
+		err = body(q)
+		return errors.Join(err, q.Close())
+	})
+	return withCode(ExitDevice, err)
+}
+
+// stages shows the prover's stages as progress.
+func stages(p *progress) func(zkprover.Stage, bool) {
+	return func(s zkprover.Stage, done bool) {
+		if !done {
+			p.begin(string(s))
+		}
+	}
+}
+
+// proveOnce proves one input.
+func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, context []byte) (*proved, error) {
+	program := pk.VerifyingKey().Program()
+	out := &proved{}
+	p := a.startProgress("prove", len(zkprover.Stages()))
+	defer p.end()
+	err := a.onDevice(ctx, name, work(program), func(q *device.Queue) error {
+		start := time.Now()
+		r, err := zkprover.Prove(q, pk, x, &zkprover.Options{Context: context, Progress: stages(p)})
+		if err != nil {
+			return err
+		}
+		out.Result, out.time, out.device, out.stats = r, time.Since(start), q.Device(), q.Stats()
+		return nil
+	})
+	return out, err
+}
+
+type proved struct {
+	*zkprover.Result
+	time   time.Duration
+	device *device.Device
+	stats  device.Stats
+}
+
+// setupKeys makes the keys of a program.
+func (a *app) setupKeys(ctx context.Context, name string, prog *graph.Program, w *graph.Weights, o zkprover.SetupOptions) (vk *zkml.VerifyingKey, pk *zkprover.ProvingKey, took time.Duration, err error) {
+	p := a.startProgress("setup", len(zkprover.Stages()))
+	defer p.end()
+	o.Progress = stages(p)
+	err = a.onDevice(ctx, name, work(prog), func(q *device.Queue) error {
+		start := time.Now()
+		vk, pk, err = zkprover.Setup(q, prog, w, &o)
+		took = time.Since(start)
+		return err
+	})
+	return vk, pk, took, err
+}

@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"errors"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zkwarp/zkwarp/zkml"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var (
+		key, input, answer, context string
+		model, calibration          string
+		m                           modelFlags
+	)
+	c := &cobra.Command{
+		Use:   "verify --key FILE.vk --input FILE --output FILE.out.json FILE.proof",
+		Short: "Check a proof",
+		Long:  "Exit code 0 means: the network in the key, run on this input, gives this output. Exit code 1 names the check that failed.",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if key == "" || input == "" || answer == "" {
+				return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
+			}
+			vk, err := a.loadVerifyingKey(key)
+			if err != nil {
+				return err
+			}
+			x, err := a.loadInput(input, vk.Program())
+			if err != nil {
+				return err
+			}
+			proof, err := a.readFile("proof", args[0])
+			if err != nil {
+				return err
+			}
+			o := &zkml.Options{Context: []byte(context)}
+			if vk.Mode() == zkml.PublicWeights {
+				if model == "" || calibration == "" {
+					return usageError("the key is for public weights: pass --model and --calibration")
+				}
+				if _, o.Weights, err = a.loadProgram(model, calibration, m); err != nil {
+					return err
+				}
+			}
+			y, err := a.loadAnswer(answer, vk.Program())
+			if err != nil {
+				return a.reject(err, "")
+			}
+			start := time.Now()
+			err = zkml.Verify(vk, x, y, proof, o)
+			took := time.Since(start)
+			if err != nil {
+				return a.verifyError(args[0], err)
+			}
+			r := zkml.Security(vk)
+			return a.result(map[string]any{"verified": true, "verify_ms": milliseconds(took), "proof_bytes": len(proof), "security_bits": r.Sum},
+				"accepted in %s (%.1f bits, union)", durationText(took), r.Sum)
+		},
+	}
+	c.Flags().StringVar(&key, "key", "", "the verifier's key")
+	c.Flags().StringVar(&input, "input", "", "the input: JSON, .npy or PNG")
+	c.Flags().StringVar(&answer, "output", "", "the answer that came with the proof")
+	c.Flags().StringVar(&context, "context", "", "text that the proof is tied to")
+	c.Flags().StringVar(&model, "model", "", "the model, for keys with public weights")
+	c.Flags().StringVar(&calibration, "calibration", "", "the calibration, for keys with public weights")
+	m.register(c)
+	return c
+}
+
+// verifyError sorts out why a proof was not accepted: files that are no proof
+// at all are malformed input, everything else is a rejection.
+func (a *app) verifyError(path string, err error) error {
+	check := zkml.FailedCheck(err)
+	switch {
+	case check == zkml.CheckFormat:
+		return inputError("proof %s: %w", path, err)
+	case errors.Is(err, zkml.ErrRejected):
+		return a.reject(rejected("proof %s: rejected: %w", path, reason{check, err}), check)
+	}
+	return inputError("proof %s: %w", path, err)
+}
+
+// reason prints a rejection as "check (cause)".
+type reason struct {
+	check string
+	err   error
+}
+
+func (r reason) Error() string {
+	var full *zkml.Rejection
+	if errors.As(r.err, &full) && full.Err != nil {
+		return r.check + " (" + full.Err.Error() + ")"
+	}
+	return r.check
+}
+
+func (r reason) Unwrap() error { return r.err }
+
+// reject reports a rejection under --json as the object that verify promises.
+func (a *app) reject(err error, check string) error {
+	if a.json && exitCode(err) == ExitRejected {
+		if printErr := a.printJSON(map[string]any{"verified": false, "check": check, "reason": oneLine(err.Error())}); printErr != nil {
+			return printErr
+		}
+	}
+	return err
+}
