@@ -14,6 +14,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/zkwarp/zkwarp/device"
 )
 
 // Streams is what a run of the program sees of its surroundings.
@@ -180,6 +182,7 @@ func (a *app) before(cmd *cobra.Command, _ []string) error {
 			return err
 		}
 		a.trace = newTracer()
+		cmd.SetContext(device.WithTracer(cmd.Context(), a.trace))
 	}
 	return nil
 }

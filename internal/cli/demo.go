@@ -43,6 +43,10 @@ func (a *app) demoCommand() *cobra.Command {
 	return c
 }
 
+// proofHeader is the length of a proof's header: magic, version, and the
+// digest of the key.
+const proofHeader = 8 + 4 + 32
+
 // demo is one run of the demo verb.
 type demo struct {
 	*app
@@ -297,7 +301,7 @@ func (d *demo) tamper() error {
 	r.Rejections.Weight = d.forgery(name, weight)
 	// The same proof, made to name the honest key.
 	relabelled := slices.Clone(forged.Proof)
-	copy(relabelled, d.proved.Proof[:zkml.HeaderSize])
+	copy(relabelled, d.proved.Proof[:proofHeader])
 	label := zkml.Verify(d.vk, d.x, forged.Y, relabelled, nil)
 	r.Rejections.Relabelled = d.forgery(name+", key renamed", label)
 	r.TamperedRejected = answer != nil && weight != nil && label != nil && byteErr != nil

@@ -27,6 +27,15 @@ type modelFlags struct{ dims []string }
 
 // loadModel reads and checks a model.
 func (a *app) loadModel(path string, f modelFlags) (*onnx.Model, error) {
+	data, err := a.readFile("model", path)
+	if err != nil {
+		return nil, err
+	}
+	return a.loadModelData(path, data, f)
+}
+
+// loadModelData is loadModel for the contents of a file.
+func (a *app) loadModelData(path string, data []byte, f modelFlags) (*onnx.Model, error) {
 	dims := map[string]int{}
 	for _, d := range f.dims {
 		name, value, ok := strings.Cut(d, "=")
@@ -35,10 +44,6 @@ func (a *app) loadModel(path string, f modelFlags) (*onnx.Model, error) {
 			return nil, usageError("--dim %q: want name=length, such as batch=1", d)
 		}
 		dims[name] = n
-	}
-	data, err := a.readFile("model", path)
-	if err != nil {
-		return nil, err
 	}
 	m, err := onnx.Parse(data, onnx.Options{Dims: dims})
 	return m, modelError(path, err)

@@ -5,6 +5,8 @@ import (
 	"os"
 	"sync"
 	"time"
+
+	"github.com/zkwarp/zkwarp/device"
 )
 
 // tracer collects spans for --trace, in the Chrome trace event format that
@@ -44,6 +46,21 @@ func (t *tracer) span(name, category string, began time.Time, took time.Duration
 		Micro: float64(began.Sub(t.start)) / 1e3, Took: float64(took) / 1e3,
 		PID: os.Getpid(), TID: t.track(category),
 	})
+}
+
+// Trace makes a tracer one of queues: it takes their kernels, copies and waits.
+func (t *tracer) Trace(e device.Event) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	event := traceEvent{
+		Name: e.Name, Cat: e.Category, Phase: "X",
+		Micro: float64(e.Start.Sub(t.start)) / 1e3, Took: float64(e.Duration) / 1e3,
+		PID: os.Getpid(), TID: t.track(e.Device + " " + e.Category),
+	}
+	if e.Bytes > 0 {
+		event.Args = map[string]any{"bytes": e.Bytes}
+	}
+	t.events = append(t.events, event)
 }
 
 // track numbers the categories and names their tracks.

@@ -6,6 +6,7 @@ import "github.com/spf13/cobra"
 func verbs(a *app) []*cobra.Command {
 	return []*cobra.Command{
 		a.demoCommand(),
+		a.inspectCommand(),
 		a.calibrateCommand(),
 		a.setupCommand(),
 		a.proveCommand(),
@@ -14,6 +15,7 @@ func verbs(a *app) []*cobra.Command {
 		a.mockCommand(),
 		a.securityCommand(),
 		a.benchCommand(),
+		a.doctorCommand(),
 		a.versionCommand(),
 	}
 }

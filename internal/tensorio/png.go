@@ -11,15 +11,16 @@ const pngMagic = "\x89PNG\r\n\x1a\n"
 
 // readPNG decodes a picture for a model whose shape ends in [channels,]
 // height, width, with 1 or 3 channels; everything before must have length 1.
-// 255 becomes 1. A sheet of several images is cut up, row by row.
+// 255 becomes 1. A sheet of several images is cut up, row by row. For a model
+// that takes a flat list the picture must have just as many pixels.
 func readPNG(file []byte, shape []int) ([][]float64, error) {
-	channels, height, width, err := imageAxes(shape)
-	if err != nil {
-		return nil, err
-	}
 	config, err := png.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return nil, fmt.Errorf("png: %w", err)
+	}
+	channels, height, width, err := imageAxes(shape, config.Height, config.Width)
+	if err != nil {
+		return nil, err
 	}
 	if config.Width%width != 0 || config.Height%height != 0 {
 		return nil, fmt.Errorf("png: %d x %d pixels, the model takes %d x %d", config.Width, config.Height, width, height)
@@ -43,8 +44,18 @@ func readPNG(file []byte, shape []int) ([][]float64, error) {
 	return out, nil
 }
 
-// imageAxes splits a shape into channels, height and width.
-func imageAxes(shape []int) (channels, height, width int, err error) {
+// imageAxes splits a shape into channels, height and width. Those of a flat
+// shape are the picture's own, if the numbers of values agree.
+func imageAxes(shape []int, pictureHeight, pictureWidth int) (channels, height, width int, err error) {
+	if flat := squeeze(shape); len(flat) == 1 {
+		switch int64(flat[0]) {
+		case int64(pictureHeight) * int64(pictureWidth):
+			return 1, pictureHeight, pictureWidth, nil
+		case 3 * int64(pictureHeight) * int64(pictureWidth):
+			return 3, pictureHeight, pictureWidth, nil
+		}
+		return 0, 0, 0, fmt.Errorf("png: %d x %d pixels, the model takes %d values", pictureWidth, pictureHeight, flat[0])
+	}
 	n := len(shape)
 	if n < 2 {
 		return 0, 0, 0, fmt.Errorf("png: the model takes %s, not an image", ShapeText(shape))
@@ -55,7 +66,7 @@ func imageAxes(shape []int) (channels, height, width int, err error) {
 		channels = rest[len(rest)-1]
 		rest = rest[:len(rest)-1]
 	}
-	if Elements(rest) != 1 || (channels != 1 && channels != 3) || height < 2 || width < 2 {
+	if Elements(rest) != 1 || (channels != 1 && channels != 3) {
 		return 0, 0, 0, fmt.Errorf("png: the model takes %s, not one image", ShapeText(shape))
 	}
 	return channels, height, width, nil

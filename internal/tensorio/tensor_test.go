@@ -122,7 +122,9 @@ func TestReadRejects(t *testing.T) {
 		{"npy shape", good, []int{3, 2}, "shape 2x2, the model takes 3x2"},
 		{"npy header", append([]byte(npyMagic), 1, 0, 2, 0, 'x', '\n'), []int{1}, "header is not"},
 		{"npy header length", append([]byte(npyMagic), 1, 0, 255, 255), []int{1}, "header ends at"},
-		{"png no image model", pngFile(t, grayRamp(4, 4)), []int{16}, "not an image"},
+		{"png flat model", pngFile(t, grayRamp(4, 4)), []int{15}, "4 x 4 pixels, the model takes 15 values"},
+		{"png scalar model", pngFile(t, grayRamp(4, 4)), []int{}, "not an image"},
+		{"png volume model", pngFile(t, grayRamp(4, 4)), []int{2, 2, 2, 2}, "not one image"},
 		{"png size", pngFile(t, grayRamp(5, 4)), []int{1, 1, 4, 4}, "5 x 4 pixels"},
 		{"png truncated", pngFile(t, grayRamp(4, 4))[:40], []int{1, 1, 4, 4}, "png"},
 	}
@@ -149,6 +151,9 @@ func TestPNG(t *testing.T) {
 				t.Fatalf("image %d pixel %d: %v, want %v", i, j, v, want)
 			}
 		}
+	}
+	if got, err = Read(pngFile(t, sheet), []int{1, 24}); err != nil || len(got) != 1 || got[0][7] != float64(sheet.Pix[7])/255 {
+		t.Fatalf("flat: %v, %v", got, err)
 	}
 	colour := image.NewNRGBA(image.Rect(0, 0, 2, 2))
 	colour.Set(1, 0, color.NRGBA{255, 0, 51, 255})

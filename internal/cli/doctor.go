@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/zkwarp/zkwarp/device"
+)
+
+func (a *app) doctorCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "doctor",
+		Short: "Say what this machine has for proving, and what to do about the rest",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			d := device.Diagnose()
+			return a.result(d, "%s", doctorText(d))
+		},
+	}
+}
+
+func doctorText(d device.Diagnosis) string {
+	var b strings.Builder
+	row := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
+	}
+	row("device", "%s (what --device auto takes)", d.Automatic)
+	if len(d.GPUs) == 0 {
+		row("GPUs", "none")
+	}
+	for _, g := range d.GPUs {
+		row(g.Device, "%s, %s, %d multiprocessors, %s", g.Name, g.Arch, g.Units, sizeText(g.Memory))
+		if g.Driver != "" {
+			row("", "driver %s", g.Driver)
+		}
+	}
+	switch {
+	case d.Driver.Library == "":
+		row("CUDA", "no driver")
+	case d.Driver.Error != "":
+		row("CUDA", "%s: %s", d.Driver.Library, oneLine(d.Driver.Error))
+	default:
+		row("CUDA", "%s", d.Driver.Library)
+	}
+	if d.NVRTC.Library != "" {
+		row("NVRTC", "%s (%s)", d.NVRTC.Version, d.NVRTC.Library)
+	} else {
+		row("NVRTC", "not found; looked in")
+		for _, place := range d.NVRTC.Looked {
+			row("", "  %s", oneLine(place))
+		}
+	}
+	if d.NVRTC.BuiltIn > 0 {
+		row("", "%d units of kernels built in as PTX", d.NVRTC.BuiltIn)
+	}
+	if d.Cache.Folder != "" {
+		row("cache", "%s: %d kernels, %s", d.Cache.Folder, d.Cache.Entries, sizeText(d.Cache.Bytes))
+	}
+	cores := ""
+	if d.CPU.Cores > 0 {
+		cores = fmt.Sprintf("%d cores, ", d.CPU.Cores)
+	}
+	row("CPU", "%s (%s%d threads)", d.CPU.Name, cores, d.CPU.Threads)
+	row("", "%s", strings.Join(d.CPU.Features, " "))
+	if d.EmulatorCompiler != "" {
+		row("simt", "%s", d.EmulatorCompiler)
+	} else {
+		row("simt", "no g++: kernels cannot be tested on the CPU")
+	}
+	row("thresholds", "%s", thresholdText(d))
+	for i, line := range d.Advice {
+		name := ""
+		if i == 0 {
+			name = "advice"
+		}
+		row(name, "%s", line)
+	}
+	if len(d.Advice) == 0 {
+		row("advice", "nothing is missing")
+	}
+	return strings.TrimSuffix(b.String(), "\n")
+}
+
+// thresholdText lists from which size operations go to a GPU.
+func thresholdText(d device.Diagnosis) string {
+	if d.ThresholdOverride != nil {
+		return fmt.Sprintf("2^%d for all operations (%s)", *d.ThresholdOverride, device.EnvThreshold)
+	}
+	var parts []string
+	for name, log := range d.Thresholds {
+		parts = append(parts, fmt.Sprintf("%s 2^%d", name, log))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, ", ")
+}
