@@ -60,7 +60,7 @@ func (a *app) setupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := zkprover.SetupOptions{Security: security, Goal: goal}
+			o := zkprover.SetupOptions{Security: security, Commitment: whir.Options{Goal: goal}}
 			if public {
 				o.Mode = zkml.PublicWeights
 			}
