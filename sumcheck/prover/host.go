@@ -5,7 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/mle"
+	"github.com/zkwarp/zkwarp/mle/prover"
 	"github.com/zkwarp/zkwarp/sumcheck"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
 )
@@ -17,6 +17,15 @@ type host struct {
 	n, d int // rounds and degree of the batch
 	out  Output
 	inst []*hostInstance
+
+	memory []device.Buffer[m31.QM31]
+}
+
+// alloc is working memory, within the device's budget, until the run ends.
+func (b *host) alloc(n int) (device.Buffer[m31.QM31], error) {
+	buf, err := device.Alloc[m31.QM31](b.q, n)
+	b.memory = append(b.memory, buf)
+	return buf, err
 }
 
 // hostTable is a factor's current table: entry x is base[x*stride] until the
@@ -47,9 +56,10 @@ type hostInstance struct {
 	eq     bool
 	terms  []hostTerm
 	tables []hostTable
-	folded [][]m31.QM31 // memory of the folded tables
-	point  []m31.QM31
-	rest   []m31.QM31 // eq(z_{i+1..}, x)
+	folded [][]m31.QM31            // memory of the folded tables
+	z      device.Buffer[m31.QM31] // eq's point
+	point  []m31.QM31              // the same
+	rest   []m31.QM31              // eq(z_{i+1..}, x)
 
 	weight m31.QM31 // gamma^j
 	scale  m31.QM31 // eq of the bound variables
@@ -66,7 +76,7 @@ type hostTerm struct {
 func newHost(q *device.Queue, tr *transcript.Transcript, instances []Instance, n, d int, out Output) *host {
 	b := &host{q: q, tr: tr, n: n, d: d, out: out}
 	for _, in := range instances {
-		h := &hostInstance{vars: in.Vars, degree: in.InnerDegree(), eq: in.Eq, point: in.Point.Host()}
+		h := &hostInstance{vars: in.Vars, degree: in.InnerDegree(), eq: in.Eq, z: in.Point, point: in.Point.Host()}
 		coeffs := in.Coeffs.Host()
 		for i := range in.NumTerms() {
 			t := hostTerm{factors: in.Term(i), coeff: m31.OneQM31()}
@@ -84,7 +94,11 @@ func newHost(q *device.Queue, tr *transcript.Transcript, instances []Instance, n
 	return b
 }
 
-func (b *host) free() {}
+func (b *host) free() {
+	for _, buf := range b.memory {
+		buf.Free()
+	}
+}
 
 func (b *host) start(values device.Buffer[m31.QM31]) error {
 	gamma, err := device.Alloc[m31.QM31](b.q, 1)
@@ -157,7 +171,14 @@ func (b *host) sums(h *hostInstance, i, half int) error {
 	if h.eq {
 		z = h.point[k]
 		if k == 0 {
-			h.rest = mle.EqTable(h.point[1:])
+			rest, err := b.alloc(half)
+			if err != nil {
+				return err
+			}
+			if err := prover.Eq(b.q, rest, h.z.Slice(1, h.vars), device.Buffer[m31.QM31]{}); err != nil {
+				return err
+			}
+			h.rest = rest.Host()
 		}
 	}
 	// The sum at 1 is worked out, and the one at 0 derived, only where the
@@ -233,11 +254,12 @@ func (b *host) fold(i int, r m31.QM31) error {
 			}
 		}
 		for k := range h.tables {
-			if h.folded == nil {
-				h.folded = make([][]m31.QM31, len(h.tables))
-			}
-			if h.folded[k] == nil {
-				h.folded[k] = make([]m31.QM31, half)
+			if len(h.folded) == k {
+				buf, err := b.alloc(half)
+				if err != nil {
+					return err
+				}
+				h.folded = append(h.folded, buf.Host())
 			}
 			t, to := h.tables[k], h.folded[k][:half]
 			if err := b.q.Parallel(half, 2048, func(lo, hi int) { t.fold(to, lo, hi, half, r) }); err != nil {

@@ -11,6 +11,9 @@ type sums = [sumcheck.MaxDegree]m31.QM31
 // kernel is the loop over a range of the tables' halves that fits the instance
 // best.
 func (h *hostInstance) kernel() func(h *hostInstance, lo, hi, half, first int) sums {
+	if h.isFractions() {
+		return fractions
+	}
 	if !h.eq && len(h.terms) == 1 && h.terms[0].plain && len(h.terms[0].factors) == 2 {
 		a, b := h.tables[h.terms[0].factors[0]], h.tables[h.terms[0].factors[1]]
 		if a.stride == 1 && b.stride == 1 {
@@ -126,4 +129,58 @@ func extExt(h *hostInstance, lo, hi, half, _ int) sums {
 		two.Add(a1[i].Double().Sub(a0[i]), b1[i].Double().Sub(b0[i]))
 	}
 	return sums{zero.Value(), two.Value()}
+}
+
+// isFractions recognises a layer of a tree of fractions: p0 q1 + p1 q0 + lambda
+// q0 q1 times eq, where the factors are p0, p1, q0, q1.
+func (h *hostInstance) isFractions() bool {
+	if !h.eq || len(h.terms) != 3 || len(h.tables) != 4 || !h.terms[0].plain || !h.terms[1].plain {
+		return false
+	}
+	for i, want := range [][2]int{{0, 3}, {1, 2}, {2, 3}} {
+		if f := h.terms[i].factors; len(f) != 2 || f[0] != want[0] || f[1] != want[1] {
+			return false
+		}
+	}
+	t := h.tables
+	return (t[0].base == nil) == (t[1].base == nil) && t[2].base == nil && t[3].base == nil
+}
+
+// fractions sums p0 q1 + q0 (p1 + lambda q1), at first and 2.
+func fractions(h *hostInstance, lo, hi, half, first int) sums {
+	p0, p1, q0, q1 := h.tables[0], h.tables[1], h.tables[2], h.tables[3]
+	base := p0.base != nil
+	lambda := h.terms[2].coeff
+	var atFirst, atTwo m31.ProductSum
+	for x := lo; x < hi; x++ {
+		d0, e0 := q0.ext[x*q0.stride], q0.ext[(x+half)*q0.stride]
+		d1, e1 := q1.ext[x*q1.stride], q1.ext[(x+half)*q1.stride]
+		l, m := lambda.Mul(d1), lambda.Mul(e1)
+		f0, f1, fl := e0.Double().Sub(d0), e1.Double().Sub(d1), m.Double().Sub(l)
+		if first == 1 {
+			d0, d1, l = e0, e1, m
+		}
+		var v, w m31.QM31
+		if base {
+			a0, b0 := p0.base[x*p0.stride], p0.base[(x+half)*p0.stride]
+			a1, b1 := p1.base[x*p1.stride], p1.base[(x+half)*p1.stride]
+			c0, c1 := b0.Double().Sub(a0), b1.Double().Sub(a1)
+			if first == 1 {
+				a0, a1 = b0, b1
+			}
+			l.A.Re, fl.A.Re = l.A.Re.Add(a1), fl.A.Re.Add(c1)
+			v, w = d1.MulBase(a0).Add(d0.Mul(l)), f1.MulBase(c0).Add(f0.Mul(fl))
+		} else {
+			a0, b0 := p0.ext[x*p0.stride], p0.ext[(x+half)*p0.stride]
+			a1, b1 := p1.ext[x*p1.stride], p1.ext[(x+half)*p1.stride]
+			c0, c1 := b0.Double().Sub(a0), b1.Double().Sub(a1)
+			if first == 1 {
+				a0, a1 = b0, b1
+			}
+			v, w = a0.Mul(d1).Add(d0.Mul(a1.Add(l))), c0.Mul(f1).Add(f0.Mul(c1.Add(fl)))
+		}
+		atFirst.Add(h.rest[x], v)
+		atTwo.Add(h.rest[x], w)
+	}
+	return sums{atFirst.Value(), atTwo.Value()}
 }
