@@ -139,16 +139,6 @@ func stream1(t *testing.T, d *Device) driver.Stream {
 	return s
 }
 
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 // words sees memory of the fake device as the host's.
 func words(p driver.Ptr, n int) []uint32 {
 	u := uintptr(p)

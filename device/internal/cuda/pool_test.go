@@ -146,3 +146,13 @@ func TestSizeClass(t *testing.T) {
 		}
 	}
 }
+
+func must[T any](v T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
