@@ -12,8 +12,8 @@ import (
 
 	"github.com/zkwarp/zkwarp/device/internal/cubin"
 	"github.com/zkwarp/zkwarp/device/internal/driver"
-	"github.com/zkwarp/zkwarp/device/internal/ptx"
 	"github.com/zkwarp/zkwarp/device/nvrtc"
+	"github.com/zkwarp/zkwarp/internal/ptx"
 )
 
 // Diagnosis is what the machine has for proving on, and what it lacks.

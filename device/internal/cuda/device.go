@@ -15,9 +15,9 @@ import (
 	"github.com/zkwarp/zkwarp/device/internal/cubin"
 	"github.com/zkwarp/zkwarp/device/internal/dl"
 	"github.com/zkwarp/zkwarp/device/internal/driver"
-	"github.com/zkwarp/zkwarp/device/internal/ptx"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/nvrtc"
+	"github.com/zkwarp/zkwarp/internal/ptx"
 )
 
 // Device is one GPU. It implements driver.Driver.

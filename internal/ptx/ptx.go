@@ -16,6 +16,8 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 )
 
+//go:generate go run ../tools/ptxgen -o data
+
 //go:embed data
 var files embed.FS
 
@@ -87,7 +89,7 @@ func (st *Store) Lookup(s *kernel.Source) ([]byte, error) {
 		return nil, fmt.Errorf("no PTX built in for %s", s.Name)
 	}
 	if d := s.Digest(); e.Digest != hex.EncodeToString(d[:]) {
-		return nil, fmt.Errorf("the PTX built in for %s is stale (run go generate ./device/internal/ptx)", s.Name)
+		return nil, fmt.Errorf("the PTX built in for %s is stale (run go generate ./internal/ptx)", s.Name)
 	}
 	b, err := fs.ReadFile(st.files, e.File)
 	if err != nil {
