@@ -58,6 +58,7 @@ func newBuild(m *onnx.Model, c *Calibration) (*build, error) {
 	for i := range p.steps {
 		t := &p.steps[i]
 		if t.stage == nil {
+			e.formats[t.out] = e.formats[t.from]
 			e.tensors[t.out] = e.b.Reshape(clean(m.Values[t.out].Name), e.tensors[t.from], m.Values[t.out].Shape)
 		} else {
 			if err := e.stage(t, &c.Stages[stage]); err != nil {
@@ -129,12 +130,8 @@ type emitter struct {
 
 // function identifies what a stage's table computes, apart from the size of its domain.
 func (s *stage) function(st *Stage) string {
-	if st.QScale == st.Scale && len(s.chain) <= 1 && (len(s.chain) == 0 || s.chain[0].kind == relu) {
-		lo := st.Lo
-		if len(s.chain) == 1 {
-			lo = max(lo, 0)
-		}
-		return fmt.Sprintf("clamp %d %d", lo, st.Hi) // the scale cancels
+	if lo, plain := plainClamp(s.chain, st.QScale, st.Scale, st.Lo); plain {
+		return fmt.Sprintf("clamp %d %d", lo, st.Hi)
 	}
 	return fmt.Sprintf("%v %x %x %d %d", s.chain, st.QScale, st.Scale, st.Lo, st.Hi)
 }

@@ -159,11 +159,31 @@ func code(chain []unary, q int64, qScale, yScale float64, lo, hi int64) int64 {
 	return min(max(n, lo), hi)
 }
 
+// plainClamp reports whether a table only clamps codes, because input and output share a scale, which then cancels. It returns the lower
+// limit.
+func plainClamp(chain []unary, qScale, yScale float64, lo int64) (int64, bool) {
+	switch {
+	case qScale != yScale || len(chain) > 1:
+		return 0, false
+	case len(chain) == 0:
+		return lo, true
+	case chain[0].kind == relu:
+		return max(lo, 0), true
+	}
+	return 0, false
+}
+
 // tableValues returns code(q) for all q of a table with that many bits. The chain is monotone, so a range whose ends agree is
 // constant; this keeps the number of evaluations near the number of distinct codes.
 func tableValues(chain []unary, bits int, qScale, yScale float64, lo, hi int64) []int32 {
 	y := make([]int32, 1<<bits)
 	half := int64(1) << (bits - 1)
+	if lo, plain := plainClamp(chain, qScale, yScale, lo); plain {
+		for i := range y {
+			y[i] = int32(min(max(int64(i)-half, lo), hi))
+		}
+		return y
+	}
 	at := func(i int) int32 { return int32(code(chain, int64(i)-half, qScale, yScale, lo, hi)) }
 	var fill func(first, last int)
 	fill = func(first, last int) { // y[first] and y[last] are known
