@@ -26,10 +26,9 @@ template <int T> DEVICE_INLINE void poseidon2_external(u32 *s) {
   for (int b = 0; b < T; b += 4) poseidon2_m4(s + b);
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    u64 sum = s[i];
+    u32 c = s[i];
 #pragma unroll
-    for (int b = 4; b < T; b += 4) sum += s[b + i];
-    u32 c = m31_reduce(sum);
+    for (int b = 4; b < T; b += 4) c = m31_add(c, s[b + i]);
 #pragma unroll
     for (int b = 0; b < T; b += 4) s[b + i] = m31_add(s[b + i], c);
   }
