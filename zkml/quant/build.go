@@ -90,15 +90,20 @@ func (c *Calibration) match(p *plan) error {
 		return fmt.Errorf("%w or to other dimensions (%v, the model was read with %v)", ErrMismatch, c.Dims, m.Dims)
 	}
 	var names []string
+	var exact []bool // whether a stage may be exact
 	for _, t := range p.steps {
 		if t.stage != nil {
 			names = append(names, clean(m.Values[t.out].Name))
+			exact = append(exact, t.stage.final && t.stage.isLinear())
 		}
 	}
 	if c.Input.Name != clean(m.Values[m.Input].Name) || len(names) != len(c.Stages) {
 		return fmt.Errorf("%w (its tensors differ)", ErrMismatch)
 	}
 	for i, n := range names {
+		if c.Stages[i].Exact && !exact[i] {
+			return fmt.Errorf("calibration: tensor %s is marked exact, which only a linear output may be", onnx.Quote(n))
+		}
 		if c.Stages[i].Name != n {
 			return fmt.Errorf("%w (tensor %s instead of %s)", ErrMismatch, onnx.Quote(c.Stages[i].Name), onnx.Quote(n))
 		}
@@ -148,13 +153,15 @@ func (e *emitter) planTables() error {
 		}
 		st := &e.cal.Stages[stage]
 		stage++
+		if formats[t.out] = st.format(); st.Exact {
+			continue
+		}
 		bits := tableBits(t.stage.accSpan(formats, st.accScale()), int(st.Shift))
 		if bits > graph.MaxTableBits || bits+int(st.Shift) > graph.MaxWindow {
 			return fmt.Errorf("node %s (%s): the calibrated shift %d needs a table of %d bits, more than there may be", onnx.Quote(t.node), t.op, st.Shift, bits)
 		}
 		f := t.stage.function(st)
 		e.bits[f] = max(e.bits[f], bits)
-		formats[t.out] = st.format()
 	}
 	return nil
 }
@@ -163,6 +170,10 @@ func (e *emitter) planTables() error {
 func (e *emitter) stage(t *step, st *Stage) error {
 	s, acc := t.stage, st.accScale()
 	name := st.Name
+	sum := name + ".sum"
+	if st.Exact {
+		sum = name
+	}
 	var terms []graph.Term
 	for i := range s.products {
 		p := &s.products[i]
@@ -193,10 +204,14 @@ func (e *emitter) stage(t *step, st *Stage) error {
 	}
 	x := terms[0].T
 	if len(terms) > 1 || terms[0].Coef != 1 {
-		x = e.b.Linear(suffixed(name, ".sum", 0), terms, 0, acc)
+		x = e.b.Linear(sum, terms, 0, acc)
 	}
 	if err := e.b.Err(); err != nil {
 		return err
+	}
+	if st.Exact {
+		e.tensors[t.out] = x
+		return nil
 	}
 	e.tensors[t.out] = e.b.Lookup(name, x, st.Shift, e.table(s, st), st.Scale)
 	e.formats[t.out] = st.format()

@@ -30,6 +30,9 @@ type Options struct {
 	Percentile     float64    // share of values in percent that scales must cover without clamping (100)
 	InputRange     [2]float64 // range of the input where the samples do not show it (from the samples)
 	Labels         []string   // names of the output classes
+	// ExactOutput leaves the accumulator of a last linear layer as it is: no rounding and no lookup, at the price of outputs of up to
+	// 29 bits. OutputBits then has no effect.
+	ExactOutput bool
 }
 
 // DefaultOptions returns the defaults.

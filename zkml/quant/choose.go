@@ -17,6 +17,8 @@ type Stage struct {
 	QScale float64
 	Scale  float64
 	Lo, Hi int64
+	// Exact marks an output that is the accumulator itself, without shift or table: Shift, Lo and Hi are 0 and QScale is Scale.
+	Exact bool
 }
 
 // accScale is the real value of one unit of the accumulator. The division by a power of two is exact.
@@ -118,7 +120,7 @@ func (s *stage) accSpan(formats map[int]format, acc float64) span {
 // tableBits returns the bits that a table needs after a shift of the accumulator, or a number above every limit when the accumulator
 // itself is too wide.
 func tableBits(acc span, shift int) int {
-	if !(acc.lo > -graph.BoundLimit && acc.hi < graph.BoundLimit) {
+	if !inBounds(acc) {
 		return 99
 	}
 	return graph.LookupBits(int64(acc.lo), int64(acc.hi), uint8(shift))
@@ -173,6 +175,9 @@ func (s *stage) choose(o *Options, formats map[int]format, name string, out, bas
 	finest := s.finest(formats, o.WeightBits)
 	ok := false
 	switch {
+	case s.final && s.isLinear() && o.ExactOutput:
+		st.Lo, st.Hi, st.Exact = 0, 0, true
+		ok = s.chooseExact(&st, formats, finest)
 	case !clamps(s.chain):
 		ok = s.chooseFine(&st, formats, finest, base.reach/(1<<(functionBits-1)), o.TableBits)
 	case s.final:
@@ -240,6 +245,20 @@ func (s *stage) chooseFine(st *Stage, formats map[int]format, finest, target flo
 	}
 	return false
 }
+
+// chooseExact finds the finest accumulator that stays within bounds.
+func (s *stage) chooseExact(st *Stage, formats map[int]format, finest float64) bool {
+	for acc, tries := finest, 0; tries < 60; acc, tries = acc*2, tries+1 {
+		if inBounds(s.accSpan(formats, acc)) {
+			st.Scale, st.QScale = acc, acc
+			return true
+		}
+	}
+	return false
+}
+
+// inBounds reports whether an accumulator stays below BoundLimit.
+func inBounds(acc span) bool { return acc.lo > -graph.BoundLimit && acc.hi < graph.BoundLimit }
 
 // fits reports whether a table within the budget makes a lookup of that shift total.
 func fits(acc span, shift, budget int) bool {

@@ -39,8 +39,8 @@ func (c *Calibration) validate() error {
 	if err := c.Input.validate(); err != nil {
 		return err
 	}
-	if c.Input.Shift != 0 || c.Input.QScale != c.Input.Scale {
-		return fmt.Errorf("calibration: the input has a shift")
+	if c.Input.Shift != 0 || c.Input.QScale != c.Input.Scale || c.Input.Exact {
+		return fmt.Errorf("calibration: the input has a shift or no codes")
 	}
 	for i := range c.Stages {
 		if err := c.Stages[i].validate(); err != nil {
@@ -62,6 +62,9 @@ func (s *Stage) validate() error {
 		return fmt.Errorf("calibration: tensor %.40q has shift %d, expected at most %d", s.Name, s.Shift, graph.MaxShift)
 	case !scale(s.Scale) || !scale(s.QScale):
 		return fmt.Errorf("calibration: tensor %.40q has scales %g and %g", s.Name, s.Scale, s.QScale)
+	case s.Exact && (s.Shift != 0 || s.QScale != s.Scale || s.Lo != 0 || s.Hi != 0):
+		return fmt.Errorf("calibration: tensor %.40q is exact but has a shift, a second scale or codes", s.Name)
+	case s.Exact:
 	case s.Lo > 0 || s.Hi <= 0 || s.Lo <= -1<<17 || s.Hi >= 1<<17:
 		return fmt.Errorf("calibration: tensor %.40q has codes [%d, %d]", s.Name, s.Lo, s.Hi)
 	}
@@ -100,12 +103,13 @@ func writeStage(w *wire.Writer, s *Stage) {
 	w.F64(s.Scale)
 	w.I64(s.Lo)
 	w.I64(s.Hi)
+	w.Flag(s.Exact)
 }
 
 func readStage(r *wire.Reader) Stage {
 	return Stage{
 		Name: r.String("a tensor's name"), Shift: r.U8("a shift"), QScale: r.F64("a scale"), Scale: r.F64("a scale"),
-		Lo: r.I64("the lowest code"), Hi: r.I64("the highest code"),
+		Lo: r.I64("the lowest code"), Hi: r.I64("the highest code"), Exact: r.Flag("the mark of an exact tensor"),
 	}
 }
 
@@ -127,7 +131,7 @@ func Decode(data []byte) (*Calibration, error) {
 	}
 	c.Samples = int(r.U32("the number of samples"))
 	c.Input = readStage(r)
-	if n := r.Count(maxStages, 35, "tensors"); n > 0 {
+	if n := r.Count(maxStages, 36, "tensors"); n > 0 {
 		c.Stages = make([]Stage, n)
 	}
 	for i := range c.Stages {

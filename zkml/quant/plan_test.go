@@ -188,6 +188,52 @@ func TestBuildIsPinned(t *testing.T) {
 	}
 }
 
+// TestExactOutput leaves the last layer as it is, behind a reshape, and refuses the mark anywhere else.
+func TestExactOutput(t *testing.T) {
+	f := net(5, 0, 6, 9, 4)
+	last := f.Proto.Graph.Output[0].Name
+	f.Proto.Graph.Output = nil
+	f.Output(f.Node("Reshape", []string{last, f.Ints("s", 2, 2)}))
+	m := parse(t, f)
+	samples := samplesFor(m, 1, 20)
+	rounded, before, err := quant.Calibrate(m, samples, quant.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, report, err := quant.Calibrate(m, samples, quant.Options{ExactOutput: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a, b := report.Layers[1], before.Layers[1]; a.TableBits != 0 || a.SNR < b.SNR-0.1 {
+		t.Errorf("exact %+v, rounded %+v", a, b)
+	}
+	p, _, err := quant.Build(m, c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lookups := 0
+	for _, op := range p.Ops {
+		if op.Kind() == graph.KindLookup {
+			lookups++
+		}
+	}
+	if lookups != 1 || p.Tensor(p.Output).Kind != graph.Virtual {
+		t.Errorf("%d lookups, output of kind %s", lookups, p.Tensor(p.Output).Kind)
+	}
+	file, err := c.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := quant.Decode(file); err != nil || !again.Stages[1].Exact {
+		t.Errorf("the mark is lost (%v)", err)
+	}
+	s := &rounded.Stages[0]
+	s.Exact, s.Shift, s.Lo, s.Hi, s.QScale = true, 0, 0, 0, s.Scale
+	if _, _, err := quant.Build(m, rounded); err == nil || !strings.Contains(err.Error(), "only a linear output") {
+		t.Errorf("an exact inner layer: %v", err)
+	}
+}
+
 func TestPercentile(t *testing.T) {
 	m := parse(t, net(3, 1, 20, 30, 4))
 	samples := samplesFor(m, 2, 60)

@@ -82,14 +82,15 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 // layer describes a stage of the built program.
 func (b *build) layer(t *step) Layer {
 	l := Layer{Name: clean(b.plan.model.Values[t.out].Name), Node: clean(t.node), Op: t.op, WeightBits: b.widths[t.out]}
+	y := b.program.Tensor(b.tensors[t.out])
+	l.Elements, l.Scale, l.Accumulator = y.Len(), y.Scale, max(y.Hi, -y.Lo)
 	for _, op := range b.program.Ops {
 		lookup, ok := op.(graph.Lookup)
 		if !ok || lookup.Y != b.tensors[t.out] {
 			continue
 		}
 		x := b.program.Tensor(lookup.X)
-		y := b.program.Tensor(lookup.Y)
-		l.Elements, l.Scale, l.Shift = y.Len(), y.Scale, int(lookup.Shift)
+		l.Shift = int(lookup.Shift)
 		l.TableBits = int(b.program.Tables[lookup.Table].Bits)
 		l.Accumulator = max(x.Hi, -x.Lo)
 	}
@@ -113,7 +114,7 @@ func (s *errorSum) add(real []float64, integer []int32) {
 		s.sum += e
 		s.noise += e * e
 		s.power += v * v
-		if code := v / s.tensor.Scale; code > float64(s.limit.Hi)+0.5 || code < float64(s.limit.Lo)-0.5 {
+		if code := v / s.tensor.Scale; !s.limit.Exact && (code > float64(s.limit.Hi)+0.5 || code < float64(s.limit.Lo)-0.5) {
 			s.saturated++
 		}
 		s.n++
