@@ -112,7 +112,7 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 		}
 		st, err := t.stage.choose(&o, formats, clean(m.Values[t.out].Name), seen[t.out], seen[t.stage.base])
 		if err != nil {
-			return nil, nil, fmt.Errorf("calibration: node %s (%s): %w", onnx.Quote(t.node), t.op, err)
+			return nil, nil, fmt.Errorf("calibration: %w: node %s (%s): %w", onnx.ErrUnsupported, onnx.Quote(t.node), t.op, err)
 		}
 		c.Stages = append(c.Stages, st)
 		formats[t.out] = st.format()

@@ -64,7 +64,8 @@ func net(seed uint64, batch int64, widths ...int64) *onnxtest.File {
 func TestOddWidths(t *testing.T) {
 	sizes := []int64{1, 3, 5, 7, 33, 100}
 	for i, a := range sizes {
-		for j, b := range sizes {
+		for _, j := range []int{i, (i + 1) % 6, (i + 3) % 6} {
+			b := sizes[j]
 			m := parse(t, net(uint64(10*i+j), 1+2*int64(j%2), a, b, b, 5))
 			samples := samplesFor(m, uint64(i), 10)
 			_, report, err := quant.Calibrate(m, samples, quant.Options{})
