@@ -1,0 +1,70 @@
+package main
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+const sample = `ptxas info    : 0 bytes gmem
+ptxas info    : Compiling entry function 'first' for 'sm_90'
+ptxas info    : Function properties for first
+ptxas         .     16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
+ptxas info    : Used 128 registers, used 1 barriers, 368 bytes cmem[0]
+ptxas info    : Compile time = 5.827 ms
+ptxas info    : Compiling entry function 'second' for 'sm_90'
+ptxas info    : Function properties for second
+ptxas         .     0 bytes stack frame, 0 bytes spill stores, 0 bytes spill loads
+ptxas info    : Used 30 registers, used 0 barriers
+ptxas info    : Function properties for helper
+ptxas         .     32 bytes stack frame, 4 bytes spill stores, 0 bytes spill loads
+`
+
+func TestParse(t *testing.T) {
+	got := parse(sample)
+	if len(got) != 2 || got["first"] != (Usage{128, 16, 8, 12}) || got["second"] != (Usage{30, 32, 4, 0}) {
+		t.Fatalf("%+v", got)
+	}
+}
+
+func TestCompare(t *testing.T) {
+	table := func(u map[string]Usage) Table { return Table{"NVRTC 13.0", "sm_90", u} }
+	old := table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 20}})
+	for _, c := range []struct {
+		name      string
+		now       Table
+		fails     bool
+		mentioned string
+	}{
+		{"same", old, false, ""},
+		{"more registers", table(map[string]Usage{"a": {50, 0, 0, 0}, "b": {255, 64, 10, 20}}), false, "50 registers"},
+		{"fewer spills", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 16}}), false, "b:"},
+		{"spills begin", table(map[string]Usage{"a": {40, 8, 4, 4}, "b": {255, 64, 10, 20}}), true, "a spills more"},
+		{"spills grow", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 24}}), true, "b spills more"},
+		{"a new one that spills", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 20}, "c": {9, 8, 8, 8}}), true, "new kernel c"},
+		{"a new one", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 20}, "c": {9, 0, 0, 0}}), false, "c: new"},
+		{"one gone", table(map[string]Usage{"a": {40, 0, 0, 0}}), false, "b: gone"},
+		{"another compiler", Table{"NVRTC 12.9", "sm_90", old.Kernels}, true, "NVRTC 12.9"},
+	} {
+		var w strings.Builder
+		err := compare(&w, old, c.now)
+		if (err != nil) != c.fails {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		text := w.String()
+		if err != nil {
+			text += err.Error()
+		}
+		if !strings.Contains(text, c.mentioned) || c.mentioned == "" && text != "" {
+			t.Errorf("%s: %q", c.name, text)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "table.json")
+	if err := old.write(path); err != nil {
+		t.Fatal(err)
+	}
+	back, err := readTable(path)
+	if err != nil || back.Compiler != old.Compiler || len(back.Kernels) != 2 || back.Kernels["b"] != old.Kernels["b"] {
+		t.Fatalf("%+v, %v", back, err)
+	}
+}
