@@ -123,6 +123,10 @@ func (a *app) loadProvingKey(path string) (*zkprover.ProvingKey, error) {
 	if err != nil {
 		return nil, inputError("key %s: %w", path, err)
 	}
+	// Proofs under a spoiled key would be worth nothing to anybody.
+	if err := pk.VerifyingKey().Check(); err != nil {
+		return nil, inputError("key %s: %w", path, err)
+	}
 	return pk, nil
 }
 

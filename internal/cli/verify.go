@@ -76,11 +76,20 @@ func (a *app) verifyError(path string, err error) error {
 	check := zkml.FailedCheck(err)
 	switch {
 	case check == zkml.CheckFormat:
-		return inputError("proof %s: %w", path, err)
+		return inputError("proof %s: %w", path, cause(err))
 	case errors.Is(err, zkml.ErrRejected):
 		return a.reject(rejected("proof %s: rejected: %w", path, reason{check, err}), check)
 	}
 	return inputError("proof %s: %w", path, err)
+}
+
+// cause is what a rejection says beyond the name of the check.
+func cause(err error) error {
+	var r *zkml.Rejection
+	if errors.As(err, &r) && r.Err != nil {
+		return r.Err
+	}
+	return err
 }
 
 // reason prints a rejection as "check (cause)".
@@ -90,9 +99,8 @@ type reason struct {
 }
 
 func (r reason) Error() string {
-	var full *zkml.Rejection
-	if errors.As(r.err, &full) && full.Err != nil {
-		return r.check + " (" + full.Err.Error() + ")"
+	if c := cause(r.err); c != r.err {
+		return r.check + " (" + c.Error() + ")"
 	}
 	return r.check
 }

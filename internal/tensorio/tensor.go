@@ -44,7 +44,8 @@ func Detect(file []byte) Format {
 //
 // JSON: {"input_data": [input]}, where the one input is nested like its shape
 // or flat. npy: an array of the shape (axes of length 1 may be missing), or
-// flat, or with one more axis in front that counts inputs. PNG: for shapes
+// flat, or with one more axis in front that counts inputs. An array of any
+// shape will do where a flat one is asked for. PNG: for shapes
 // that end in height and width, gray or colour planes scaled to 0..1; a
 // picture some whole number of times as high and wide is a sheet of inputs,
 // read row by row.
@@ -86,10 +87,10 @@ func split(t Tensor, shape []int) ([][]float64, error) {
 }
 
 // sameLayout says whether an array of one shape can stand for an input of
-// another: the same axes but for those of length 1, or flat.
+// another: the same axes but for those of length 1, or one of them flat.
 func sameLayout(got, want []int) bool {
 	got, want = squeeze(got), squeeze(want)
-	return slices.Equal(got, want) || (len(got) <= 1 && Elements(got) == Elements(want))
+	return slices.Equal(got, want) || (min(len(got), len(want)) <= 1 && Elements(got) == Elements(want))
 }
 
 func squeeze(shape []int) []int {

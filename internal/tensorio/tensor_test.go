@@ -60,6 +60,7 @@ func TestReadAccepts(t *testing.T) {
 		{"json nested", []byte(`{"input_data": [[[1, 2.5], [-3e0, 4]]]}`), []int{2, 2}, [][]float64{{1, 2.5, -3, 4}}},
 		{"json flat", []byte(`{"input_data": [[1,2,3,4]]}`), []int{1, 2, 2}, [][]float64{{1, 2, 3, 4}}},
 		{"json unit axes", []byte(`{"input_data": [[[[1,2],[3,4]]]]}`), []int{1, 2, 2}, [][]float64{{1, 2, 3, 4}}},
+		{"json nested for flat", []byte(`{"input_data": [[[1,2],[3,4]]]}`), []int{1, 4}, [][]float64{{1, 2, 3, 4}}},
 		{"npy float32", npyFile("<f4", "False", "2, 2", floats32(1, -2, 0.5, 4)), []int{1, 2, 2}, [][]float64{{1, -2, 0.5, 4}}},
 		{"npy bytes flat", npyFile("|u1", "False", "3,", []byte{0, 127, 255}), []int{1, 3}, [][]float64{{0, 127, 255}}},
 		{"npy signed bytes", npyFile("|i1", "False", "3,", []byte{0, 127, 255}), []int{3}, [][]float64{{0, 127, -1}}},

@@ -1,0 +1,256 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/binary"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/errors.txt")
+
+// errorCase is a command that must fail. @ stands for a folder with good files
+// and with the bad ones that badFiles makes.
+type errorCase struct {
+	code int
+	args string
+}
+
+var errorCases = []errorCase{
+	{ExitUsage, "frobnicate"},
+	{ExitUsage, "version extra"},
+	{ExitUsage, "version --frob"},
+	{ExitUsage, "version --log-level loud"},
+	{ExitUsage, "version --memory-budget much"},
+	{ExitUsage, "prove"},
+	{ExitUsage, "verify --key @/m.vk"},
+	{ExitUsage, "calibrate @/m.onnx"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o -"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/m"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --security 80"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --optimize luck"},
+	{ExitUsage, "prove --key @/m.pk --input @/x.json -o @/x.proof"},
+	{ExitUsage, "prove --key @/m.pk --input @/x.json -o @"},
+	{ExitUsage, "prove --key @/m.pk --input @/x.json -o - --json"},
+	{ExitUsage, "mock @/m.onnx --input @/x.json"},
+	{ExitUsage, "mock --key @/m.pk @/m.onnx --calibration @/m.zkcal --input @/x.json"},
+	{ExitUsage, "security"},
+	{ExitUsage, "security --whir --vars 99"},
+	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch"},
+	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch=0"},
+	{ExitUsage, "demo --image 200"},
+	{ExitUsage, "bench nothing"},
+	{ExitUsage, "bench card --case ("},
+	{ExitUsage, "bench card --case copy --record --samples 1"},
+	{ExitUsage, "bench report"},
+	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --gpu --multi-gpu"},
+	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --chunk-budget-gb -1"},
+
+	{ExitInput, "inspect @/absent"},
+	{ExitInput, "inspect @"},
+	{ExitInput, "inspect @/empty"},
+	{ExitInput, "inspect @/text"},
+	{ExitInput, "inspect @/head.proof"},
+	{ExitInput, "calibrate @/text --data @/x.json -o @/n"},
+	{ExitInput, "calibrate @/m.onnx --data @/absent -o @/n"},
+	{ExitInput, "calibrate @/m.onnx --data @/none -o @/n"},
+	{ExitInput, "calibrate @/m.onnx --data @/nan.npy -o @/n"},
+	{ExitInput, "calibrate @/m.onnx --data @/x.json -o @/absent/n"},
+	{ExitInput, "setup @/m.onnx --calibration @/m.onnx -o @/n"},
+	{ExitInput, "setup @/other.onnx --calibration @/m.zkcal -o @/n"},
+	{ExitInput, "prove --key @/m.vk --input @/x.json -o @/n"},
+	{ExitInput, "prove --key @/text --input @/x.json -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/shape.json -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/nan.json -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/nan.npy -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/huge.npy -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/range.json -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/extra.json -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/two.npy -o @/n"},
+	{ExitInput, "mock --key @/m.pk --input @/text"},
+	{ExitInput, "security @/x.proof"},
+	{ExitInput, "verify --key @/m.pk --input @/x.json --output @/x.out.json @/x.proof"},
+	{ExitInput, "verify --key @/m.vk --input @/x.json --output @/x.out.json @/m.vk"},
+	{ExitInput, "verify --key @/m.vk --input @/x.json --output @/x.out.json @/short.proof"},
+	{ExitInput, "verify --key @/m.vk --input @/x.json --output @/x.out.json @/future.proof"},
+	{ExitInput, "verify --key @/future.vk --input @/x.json --output @/x.out.json @/x.proof"},
+	{ExitInput, "verify --key @/short.vk --input @/x.json --output @/x.out.json @/x.proof"},
+	{ExitInput, "verify --key @/m.vk --input @/x.json --output @/x.json @/x.proof"},
+	{ExitInput, "verify --key @/m.vk --input @/x.json --output @/few.out.json @/x.proof"},
+	{ExitInput, "bench merge @/text"},
+	{ExitInput, "bench merge @/rows.json"},
+	{ExitInput, "bench report --results @/none -o @/n"},
+
+	{ExitUnsupported, "calibrate @/op.onnx --data @/x.json -o @/n"},
+	{ExitUnsupported, "inspect @/op.onnx"},
+	{ExitDevice, "prove --device cuda:99 --key @/m.pk --input @/x.json -o @/n"},
+	{ExitDevice, "prove --device tpu --key @/m.pk --input @/x.json -o @/n"},
+	{ExitMemory, "prove --memory-budget 1KiB --device simt --key @/m.pk --input @/x.json -o @/n"},
+}
+
+// badFiles puts spoiled files beside the good ones.
+func badFiles(t *testing.T, dir string) {
+	t.Helper()
+	put := func(name string, data []byte) { writeFile(t, filepath.Join(dir, name), data) }
+	good := func(name string) []byte { return readBytes(t, filepath.Join(dir, name)) }
+	version := func(data []byte, v uint32) []byte {
+		data = slices.Clone(data)
+		binary.LittleEndian.PutUint32(data[8:], v)
+		return data
+	}
+	npy := func(descr, shape string, body []byte) []byte {
+		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
+		return append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(head))), append([]byte(head), body...)...)
+	}
+	put("empty", nil)
+	put("text", []byte("this is no artefact\nof ours"))
+	put("shape.json", []byte(`{"input_data": [[1, 2, 3]]}`))
+	put("nan.json", []byte(`{"input_data": [[[0.5, NaN], [1, 0]]]}`))
+	put("range.json", []byte(`{"input_data": [[[0.5, 1e6], [1, 0]]]}`))
+	put("extra.json", []byte(`{"input_data": [[[0.5, 0], [1, 0]]], "more": 1}`))
+	put("nan.npy", npy("<f4", "4,", []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0}))
+	put("huge.npy", npy("<f4", "1000000, 1000000", []byte{0, 0, 0, 0}))
+	put("two.npy", npy("|u1", "2, 4", make([]byte, 8)))
+	put("short.proof", good("x.proof")[:100])
+	put("head.proof", good("x.proof")[:40])
+	put("future.proof", version(good("x.proof"), 9))
+	put("future.vk", version(good("m.vk"), 9))
+	put("short.vk", good("m.vk")[:200])
+	put("few.out.json", []byte(`{"output_data": [[1, 2]]}`))
+	put("rows.json", []byte(`[{"suite": "m31"}]`))
+	other := slices.Clone(good("m.onnx"))
+	other[bytes.Index(other, []byte("\x42\x02w1"))+10]++ // in a weight, which follows the name
+	put("other.onnx", other)
+	put("op.onnx", bytes.ReplaceAll(good("m.onnx"), []byte("Sigmoid"), []byte("Sinhoid")))
+	if err := os.Mkdir(filepath.Join(dir, "none"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// copyShared copies the good files, so that a test can add to them.
+func copyShared(t *testing.T) string {
+	t.Helper()
+	from, to := small(t), t.TempDir()
+	entries, err := os.ReadDir(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		writeFile(t, filepath.Join(to, e.Name()), readBytes(t, filepath.Join(from, e.Name())))
+	}
+	return to
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []string
+	for _, e := range entries {
+		out = append(out, e.Name())
+	}
+	return out
+}
+
+// TestErrors runs every failing command, holds it to its exit code, to one
+// line of error, to no output and no new file, and compares all messages with
+// the committed ones.
+func TestErrors(t *testing.T) {
+	dir := copyShared(t)
+	badFiles(t, dir)
+	before := names(t, dir)
+	var got strings.Builder
+	for _, c := range errorCases {
+		args := strings.Fields(strings.ReplaceAll(c.args, "@", dir))
+		if strings.Contains(c.args, "--device simt") && noEmulator() {
+			continue
+		}
+		r := run(t, args...)
+		if r.code != c.code {
+			t.Errorf("zkwarp %s: exit %d, want %d: %s", c.args, r.code, c.code, r.err)
+		}
+		if r.out != "" {
+			t.Errorf("zkwarp %s: printed %q", c.args, r.out)
+		}
+		oneErrorLine(t, r)
+		if after := names(t, dir); !slices.Equal(before, after) {
+			t.Fatalf("zkwarp %s: left %v", c.args, after)
+		}
+		if c.code != ExitDevice && c.code != ExitMemory { // those depend on the machine
+			fmt.Fprintf(&got, "$ zkwarp %s\n[%d] %s\n", c.args, r.code, strings.ReplaceAll(r.err, dir, "@"))
+		}
+	}
+	const golden = "testdata/errors.txt"
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want := string(readBytes(t, golden))
+	if got.String() == want {
+		return
+	}
+	g, w := strings.Split(got.String(), "\n"), strings.Split(want, "\n")
+	for i := range max(len(g), len(w)) {
+		if i >= len(g) || i >= len(w) || g[i] != w[i] {
+			t.Fatalf("messages differ from %s at line %d (go test -update rewrites it):\n got %s\nwant %s", golden, i+1,
+				strings.Join(g[i:min(i+1, len(g))], ""), strings.Join(w[i:min(i+1, len(w))], ""))
+		}
+	}
+}
+
+// Every truncation and every flipped bit of every artefact is refused, without
+// a panic, on one line: as malformed or as rejected, never accepted.
+func TestSpoiledArtefacts(t *testing.T) {
+	dir, temp := small(t), t.TempDir()
+	spoiled := filepath.Join(temp, "spoiled")
+	commands := map[string][]string{
+		"m.vk":    verifyArgs(dir, map[string]string{"m.vk": spoiled}),
+		"x.proof": verifyArgs(dir, map[string]string{"x.proof": spoiled}),
+		"m.pk":    {"mock", "--key", spoiled, "--input", filepath.Join(dir, "x.json")},
+		"m.zkcal": {"inspect", spoiled},
+	}
+	for name, args := range commands {
+		good := readBytes(t, filepath.Join(dir, name))
+		check := func(what string, data []byte, codes ...int) {
+			t.Helper()
+			writeFile(t, spoiled, data)
+			r := run(t, args...)
+			if !slices.Contains(codes, r.code) {
+				t.Errorf("%s, %s: exit %d: %s%s", name, what, r.code, r.out, r.err)
+			}
+			oneErrorLine(t, r)
+		}
+		for i := range 8 {
+			n := len(good) * i / 8
+			check(fmt.Sprintf("cut to %d bytes", n), good[:n], ExitInput)
+		}
+		check("one byte more", append(slices.Clone(good), 0), ExitInput)
+		if name == "m.zkcal" {
+			continue // its numbers are its content: any finite ones are a calibration
+		}
+		for i := range 24 {
+			bad := slices.Clone(good)
+			at := len(bad) * i / 24
+			bad[at] ^= 1 << (i % 8)
+			check(fmt.Sprintf("bit %d of byte %d flipped", i%8, at), bad, ExitInput, ExitRejected)
+		}
+	}
+}
+
+func noEmulator() bool {
+	_, err := exec.LookPath("g++")
+	return err != nil
+}
