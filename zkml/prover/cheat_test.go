@@ -2,10 +2,12 @@ package prover
 
 import (
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/logup"
 	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/sumcheck"
 	"github.com/zkwarp/zkwarp/whir"
@@ -48,8 +50,9 @@ var (
 	residual = once(func() *zkmltest.Case { return zkmltest.Residual(5, 3, 7) })
 	reshaped = once(func() *zkmltest.Case { return zkmltest.Rearranged(6) })
 	chain    = once(func() *zkmltest.Case { return zkmltest.Chain(7) })
+	twin     = once(func() *zkmltest.Case { return zkmltest.Twin(10) })
 	unpadded = once(func() *zkmltest.Case { return zkmltest.MLP(11, 1, 3, 4) })
-	allCases = []func(testing.TB) *keyed{mlp, residual, reshaped, chain, unpadded}
+	allCases = []func(testing.TB) *keyed{mlp, residual, reshaped, chain, twin, unpadded}
 )
 
 // lookups are the program's lookups.
@@ -501,4 +504,87 @@ func firstBatch(p *zkml.Proof) *sumcheck.Proof {
 
 func commit(s *session, h plan.Home, table []m31.Element) (*whirprover.Committed, error) {
 	return whirprover.CommitM31(s.host, s.arg.Commitments[h], table)
+}
+
+// TestRepeatedEvaluation ends two sum-checks of a batch at the same evaluation
+// with two values, so that the batch's own final check still holds.
+func TestRepeatedEvaluation(t *testing.T) {
+	k := twin(t)
+	pl := k.vk.Inference().Plan
+	layer, a, b := -1, 0, 0
+	for i := range pl.Layers {
+		for j := range pl.Layers[i].Instances {
+			for l := range j {
+				if pl.Layers[i].Instances[j].X == pl.Layers[i].Instances[l].X {
+					layer, a, b = i, l, j
+				}
+			}
+		}
+	}
+	if layer < 0 {
+		t.Fatal("no two sum-checks end at one evaluation")
+	}
+	var gamma m31.QM31
+	r := k.prove(t, hooks{proof: func(s *session, p *zkml.Proof) {
+		// gamma is drawn after the claims; solve for it from the final check of
+		// the honest proof by replaying the batch.
+		gamma = replayGamma(t, k, p, layer)
+		e := p.Layers[layer].Batch.Evals
+		d := m31.OneQM31()
+		for range b - a {
+			d = d.Mul(gamma)
+		}
+		// x_a w_a + gamma^(b-a) x_b w_b stays.
+		delta := m31.Lift(9)
+		e[2*a] = e[2*a].Add(delta)
+		e[2*b] = e[2*b].Sub(delta.Mul(e[2*a+1]).Mul(d.Mul(e[2*b+1]).Inverse()))
+	}})
+	err := zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil)
+	rejected(t, err, zkml.CheckSumcheck)
+	if !strings.Contains(err.Error(), "two values") {
+		t.Errorf("rejected by %v", err)
+	}
+}
+
+// replayGamma runs the transcript up to the batching challenge of a layer.
+func replayGamma(t *testing.T, k *keyed, p *zkml.Proof, layer int) m31.QM31 {
+	t.Helper()
+	a := k.vk.Inference()
+	pl := a.Plan
+	tr, _, err := a.Begin(k.vk.Digest(), k.vk.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	zkml.AbsorbStatement(tr, k.X, k.Output(), nil)
+	for h := plan.Witness; h < plan.Stacks; h++ {
+		tr.Absorb(a.Commitments[h].CommitmentWords(p.Roots[h]))
+	}
+	tr.Challenges(2)
+	if _, err := logup.Verify(tr, pl.TreeVars, p.Tree); err != nil {
+		t.Fatal(err)
+	}
+	tr.AbsorbQM31(p.Leaves)
+	tr.Challenges(pl.BindVars)
+	if layer != 0 {
+		t.Fatal("the case should have the batch in its first layer")
+	}
+	l := &pl.Layers[0]
+	tr.AbsorbQM31(p.Layers[0].Sent)
+	values := map[int]m31.QM31{}
+	for i, id := range pl.LeafSent {
+		values[id] = p.Leaves[i]
+	}
+	for i, id := range l.Sent {
+		values[id] = p.Layers[0].Sent[i]
+	}
+	claims := make([]m31.QM31, len(l.Instances))
+	for i := range l.Instances {
+		v, ok := values[l.Instances[i].Out]
+		if !ok {
+			t.Fatal("the case should have a batch of evaluations that were sent")
+		}
+		claims[i] = v
+	}
+	tr.AbsorbQM31(claims)
+	return tr.Challenge()
 }

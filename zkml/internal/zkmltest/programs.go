@@ -130,6 +130,17 @@ func Chain(seed uint64) *Case {
 	})
 }
 
+// Twin adds two products of one tensor, so that two sum-checks end at the same
+// evaluation.
+func Twin(seed uint64) *Case {
+	return build("twin", seed, []int{1, 6}, func(m *maker, x graph.TensorID) graph.TensorID {
+		a := m.activation("a", x, 1, true)
+		g := m.MatMul("left", a, m.Param("w1", []int{6, 4}, m.values(24, 7), 1), false, 1)
+		h := m.MatMul("right", a, m.Param("w2", []int{4, 6}, m.values(24, 7), 1), true, 1)
+		return m.activation("out", m.Linear("sum", []graph.Term{{Coef: 1, T: g}, {Coef: -3, T: h}}, 0, 1), 7, false)
+	})
+}
+
 // Plain has no lookups: nothing is committed but the parameters.
 func Plain(seed uint64) *Case {
 	return build("plain", seed, []int{4}, func(m *maker, x graph.TensorID) graph.TensorID {
@@ -140,7 +151,7 @@ func Plain(seed uint64) *Case {
 // Cases are the programs that tests run over, smallest first.
 func Cases() []*Case {
 	return []*Case{
-		MLP(1, 1, 1, 1), MLP(2, 1, 3, 5), MLP(3, 3, 5, 3, 1), Plain(4), Residual(5, 3, 7), Rearranged(6), Chain(7),
+		MLP(1, 1, 1, 1), MLP(2, 1, 3, 5), MLP(3, 3, 5, 3, 1), Plain(4), Residual(5, 3, 7), Rearranged(6), Chain(7), Twin(10),
 		MLP(8, 1, 33, 7, 5), MLP(9, 3, 33, 100, 3),
 	}
 }
