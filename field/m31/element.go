@@ -12,6 +12,10 @@ package m31
 const P = 1<<31 - 1
 
 // Element of the prime field, always below P.
+//
+// Its methods are written so that the compiler inlines them and the methods of
+// the extensions that add: a sum below 2P and the wrapped difference to P, of
+// which the smaller one is the residue.
 type Element uint32
 
 // New reduces v modulo P.
@@ -45,28 +49,27 @@ func partial(x uint64) uint64 { return x&P + x>>31 }
 
 // reduce is x mod P for any 64-bit x.
 func reduce(x uint64) Element {
-	x = x&P + x>>31    // < 2^34
-	x = x&P + x>>31    // <= P + 7
-	y := uint32(x) - P // wraps to a large number when x < P
-	return Element(min(uint32(x), y))
+	x = x&P + x>>31                    // < 2^34
+	r := Element(x&P) + Element(x>>31) // <= P + 7
+	return min(r, r-P)                 // r-P wraps to a large number when r < P
 }
 
 // reduce62 is x mod P for x at most (P-1)^2 or so (below 2^62 - 2^32).
 func reduce62(x uint64) Element {
-	s := uint32(x&P) + uint32(x>>31) // < 2P
-	return Element(min(s, s-P))
+	r := Element(x&P) + Element(x>>31) // < 2P
+	return min(r, r-P)
 }
 
 // Add returns a + b.
 func (a Element) Add(b Element) Element {
-	s := uint32(a) + uint32(b)
-	return Element(min(s, s-P))
+	a += b
+	return min(a, a-P)
 }
 
 // Sub returns a - b.
 func (a Element) Sub(b Element) Element {
-	d := uint32(a) - uint32(b)
-	return Element(min(d, d+P))
+	a -= b
+	return min(a, a+P)
 }
 
 // Mul returns a * b.
