@@ -2,6 +2,7 @@ package prover_test
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
@@ -124,6 +125,17 @@ func TestAgainstDefinition(t *testing.T) {
 		rng := rand.New(rand.NewPCG(7, 7))
 		for _, name := range names {
 			compare(t, q, rng, name, all[name])
+		}
+	})
+}
+
+// TestRandomBatches: whatever the terms and sizes, all devices do what the
+// definition says.
+func TestRandomBatches(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		rng := rand.New(rand.NewPCG(5, 5))
+		for i := range 25 {
+			compare(t, q, rng, fmt.Sprint("batch ", i), sumchecktest.RandomShapes(rng, 9, 7))
 		}
 	})
 }

@@ -99,3 +99,24 @@ func Batches() map[string][]sumcheck.Shape {
 	out["many"] = many
 	return out
 }
+
+// RandomShapes is a batch of up to most random shapes of up to vars variables.
+func RandomShapes(rng *rand.Rand, most, vars int) []sumcheck.Shape {
+	shapes := make([]sumcheck.Shape, 1+rng.IntN(most))
+	for j := range shapes {
+		s := sumcheck.Product(rng.IntN(vars+1), 1+rng.IntN(sumcheck.MaxDegree))
+		if rng.IntN(2) == 0 { // any terms: each factor starts one, the rest is random
+			s.Factors = 1 + rng.IntN(6)
+			for k := range s.Factors {
+				t := []int{k}
+				for range rng.IntN(sumcheck.MaxDegree) {
+					t = append(t, rng.IntN(s.Factors))
+				}
+				s.Terms = append(s.Terms, t)
+			}
+		}
+		s.Eq = rng.IntN(2) == 0
+		shapes[j] = s
+	}
+	return shapes
+}
