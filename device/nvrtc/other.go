@@ -13,6 +13,9 @@ type Compiler struct {
 	Major, Minor int
 }
 
+// Open fails like Find.
+func Open(string) (*Compiler, error) { return Find() }
+
 // Find fails: NVRTC is used on Linux, in builds with GPU support.
 func Find() (*Compiler, error) { return FindFor(0) }
 
@@ -25,3 +28,6 @@ func FindFor(int) (*Compiler, error) {
 func (c *Compiler) Compile(*kernel.Source, string, ...string) ([]byte, string, error) {
 	return nil, "", &NotFound{}
 }
+
+// String says that there is none.
+func (c *Compiler) String() string { return "no NVRTC" }

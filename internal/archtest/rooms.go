@@ -1,0 +1,55 @@
+// Package archtest holds the module's import rules, and the test that they are
+// kept.
+//
+// A folder is a room: one idea, with all of its packages. A room imports rooms
+// of lower rank only, and only those listed here. Its own package is the light
+// half, for verifiers; only <room>/prover, and test helpers, may need a device.
+package archtest
+
+// Room is a folder at the top of the repository, or one of internal.
+type Room struct {
+	Rank    int
+	Imports []string // rooms
+}
+
+// Rooms is every room, and every edge between two of them.
+var Rooms = map[string]Room{
+	// Helpers that know nothing of the rest; every room may import these.
+	"internal/buildinfo": {Rank: 0},
+	"internal/parallel":  {Rank: 0},
+	"internal/mutant":    {Rank: 0},
+	"internal/tensorio":  {Rank: 0},
+
+	"device":       {Rank: 1, Imports: []string{"internal/ptx"}},
+	"internal/ptx": {Rank: 1, Imports: []string{"device"}}, // precompiled kernels; of device only the kernel package
+
+	"field":      {Rank: 2, Imports: []string{"device"}},
+	"hash":       {Rank: 3, Imports: []string{"device", "field"}},
+	"transcript": {Rank: 4, Imports: []string{"device", "field", "hash"}},
+
+	"merkle": {Rank: 5, Imports: []string{"device", "field", "hash"}},
+	"mle":    {Rank: 5, Imports: []string{"device", "field"}},
+	"ntt":    {Rank: 5, Imports: []string{"field"}},
+
+	"sumcheck": {Rank: 6, Imports: []string{"device", "field", "mle", "transcript"}},
+
+	"logup": {Rank: 7, Imports: []string{"device", "field", "sumcheck", "transcript"}},
+	"whir":  {Rank: 7, Imports: []string{"device", "field", "merkle", "mle", "ntt", "transcript"}},
+
+	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "merkle", "mle", "sumcheck", "transcript", "whir"}},
+
+	"examples": {Rank: 9},
+	"bench": {Rank: 9, Imports: []string{"device", "field", "hash", "logup", "merkle", "mle", "ntt", "sumcheck",
+		"transcript", "whir", "zkml"}},
+
+	"internal/kernels": {Rank: 10, Imports: []string{"bench", "device", "field", "hash", "logup", "merkle", "mle",
+		"sumcheck", "transcript"}},
+	"internal/cli": {Rank: 10, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
+
+	"cmd":               {Rank: 11, Imports: []string{"internal/cli"}},
+	"internal/tools":    {Rank: 11, Imports: []string{"device", "internal/kernels", "internal/ptx"}},
+	"internal/archtest": {Rank: 11},
+}
+
+// shared are the rooms that need no edge to be imported.
+const shared = 0
