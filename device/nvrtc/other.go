@@ -2,7 +2,11 @@
 
 package nvrtc
 
-import "github.com/zkwarp/zkwarp/device/kernel"
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device/kernel"
+)
 
 // Supported says whether this build can use NVRTC.
 const Supported = false
@@ -23,6 +27,16 @@ func Find() (*Compiler, error) { return FindFor(0) }
 func FindFor(int) (*Compiler, error) {
 	return nil, &NotFound{Looked: []string{"this build has no GPU support"}}
 }
+
+// Open fails like Find.
+func Open(string) (*Compiler, error) { return FindFor(0) }
+
+// String is "NVRTC 13.0".
+func (c *Compiler) String() string { return fmt.Sprintf("NVRTC %d.%d", c.Major, c.Minor) }
+
+// Target is the architecture to compile for a card of the given compute
+// capability.
+func (c *Compiler) Target(capability int) string { return fmt.Sprintf("sm_%d", capability) }
 
 // Compile fails like Find.
 func (c *Compiler) Compile(*kernel.Source, string, ...string) ([]byte, string, error) {
