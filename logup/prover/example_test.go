@@ -13,11 +13,11 @@ import (
 	tprover "github.com/zkwarp/zkwarp/transcript/prover"
 )
 
-// Three looked-up values 5, 7, 5 are in the table 5, 6, 7 (padded with a second
-// 6), whose rows are used 2, 0, 1 and 0 times; the fourth lookup is a padding 6.
-// The table's numerators count negatively.
+// The looked-up values 5, 7, 5, 6 are in the table 5, 6, 7, padded to four rows
+// with a second 6. Its rows are used 2, 1, 1 and 0 times, which are its
+// numerators, negative.
 func Example() {
-	values := []m31.Element{5, 7, 5, 6 /* table: */, 5, 6, 7, 6}
+	values := []m31.Element{5, 7, 5, 6, 5, 6, 7, 6}
 	num := []m31.Element{1, 1, 1, 1, m31.FromInt(-2), m31.FromInt(-1), m31.FromInt(-1), 0}
 
 	dev, err := device.Open("cpu")
