@@ -125,10 +125,25 @@ func TestWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for v := m31.Element(0); v < n[0]; v++ {
-		if tr.Clone().CheckWork(6, Nonce{v}) == nil {
-			t.Fatalf("%d is a smaller nonce than %d", v, n[0])
+	zeros := 0
+	for i := range 40 { // with so little work, many a smallest nonce is 0
+		tr.Absorb([]m31.Element{m31.Element(i)})
+		bits := 1 + i%4
+		n, err := tr.Clone().Grind(bits)
+		if err != nil {
+			t.Fatal(err)
 		}
+		for v := m31.Element(0); v < n[0]; v++ {
+			if tr.Clone().CheckWork(bits, Nonce{v}) == nil {
+				t.Fatalf("%d is a smaller nonce than %d", v, n[0])
+			}
+		}
+		if n == (Nonce{}) {
+			zeros++
+		}
+	}
+	if zeros == 0 {
+		t.Error("no smallest nonce is 0")
 	}
 	for _, c := range []struct {
 		name string
