@@ -123,7 +123,7 @@ func Suites() []string {
 // Options of a run.
 type Options struct {
 	Suite   string
-	Pattern string // regular expression over case names; "" for all
+	Pattern string // regular expression over case names, where "2^" is literal; "" for all
 	Device  string
 	Samples int
 	Seed    uint64
@@ -136,7 +136,8 @@ type Options struct {
 
 // Select returns the cases that a run with these options measures.
 func Select(o Options, kind device.Kind) ([]Case, error) {
-	pattern, err := regexp.Compile(o.Pattern)
+	// Names are full of powers of two, so "2^" means just that.
+	pattern, err := regexp.Compile(strings.ReplaceAll(o.Pattern, "2^", `2\^`))
 	if err != nil {
 		return nil, fmt.Errorf("--case: %w", err)
 	}

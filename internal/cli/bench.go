@@ -25,7 +25,7 @@ func (a *app) benchCommand() *cobra.Command {
 			return a.bench(cmd, o, results)
 		},
 	}
-	c.Flags().StringVar(&o.Pattern, "case", "", "measure only cases whose name matches this regular expression")
+	c.Flags().StringVar(&o.Pattern, "case", "", "measure only cases whose name matches this regular expression (2^ is literal)")
 	c.Flags().BoolVar(&o.Record, "record", false, "put the rows into the results file of this card")
 	c.Flags().IntVar(&o.Samples, "samples", bench.MinSamples, "timed runs of every case")
 	c.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of the random data")
