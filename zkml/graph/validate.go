@@ -121,12 +121,12 @@ func validShape(shape []int) error {
 	if len(shape) > MaxRank {
 		return fmt.Errorf("rank %d, expected at most %d", len(shape), MaxRank)
 	}
-	n := 1
+	n := int64(1)
 	for _, d := range shape {
 		if d < 1 || d > MaxElements {
 			return fmt.Errorf("shape %v has an axis outside [1, 2^28]", shape)
 		}
-		if n *= Pow2(d); n > MaxElements {
+		if n *= int64(Pow2(d)); n > MaxElements {
 			return fmt.Errorf("shape %v has more than 2^28 padded elements", shape)
 		}
 	}

@@ -166,14 +166,14 @@ func (r *Reader) String(what string) string {
 
 // Count reads a number of items, each of which takes at least size bytes, so that nothing is allocated that the bytes do not justify.
 func (r *Reader) Count(most, size int, what string) int {
-	n := int(r.U32("the number of " + what))
-	if r.err == nil && (n > most || n > len(r.b)/size) {
+	n := r.U32("the number of " + what)
+	if r.err == nil && uint64(n) > uint64(min(most, len(r.b)/size)) {
 		r.Fail("%d %s, expected at most %d and no more than the bytes left hold", n, what, most)
 	}
 	if r.err != nil {
 		return 0
 	}
-	return n
+	return int(n)
 }
 
 // Ints reads n values of width bytes each.
