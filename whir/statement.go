@@ -129,6 +129,15 @@ func NewBatchStatement[W ~uint32, E field.Element[E]](claims []BatchClaim[E]) St
 	return s
 }
 
+// FreshCoefficient is the coefficient of the first claim that a round after
+// round 0 adds to the carried claim; the next ones follow with a factor of
+// gamma each. The carried claim has coefficient 1, so that this must not be
+// the 0th power: a wrong answer could cancel a wrong carried claim, whatever
+// gamma is.
+func FreshCoefficient[E field.Element[E]](gamma E) E {
+	return gamma
+}
+
 // Words is the list that transcripts absorb for the statement.
 func (s Statement[W, E]) Words() []W { return s.words }
 

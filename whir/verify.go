@@ -88,7 +88,8 @@ func (v *verifier[W, F, E]) start(batch []BatchClaim[E]) error {
 // samples draws the out-of-domain points of round i and absorbs the answers.
 func (v *verifier[W, F, E]) samples(i int) []Claim[E] {
 	var out []Claim[E]
-	for _, y := range v.pf.Rounds[i].Samples {
+	for j := range v.params.c.Rounds[i].Samples {
+		y := v.pf.Rounds[i].Samples[j]
 		z := v.tr.Challenge()
 		v.absorb(y)
 		out = append(out, Claim[E]{Eq[E]{Powers(z, v.params.RoundVars(i))}, y})
@@ -110,9 +111,9 @@ func (v *verifier[W, F, E]) add(claims []Claim[E], ratio, coeff E) {
 
 // fold goes through the sum-check rounds of folding round i.
 func (v *verifier[W, F, E]) fold(i int) error {
-	from := len(v.point)
-	for _, f := range v.pf.Rounds[i].Folds {
-		if err := v.bind(i, f, v.params.c.Rounds[i].FoldWork); err != nil {
+	from, d := len(v.point), v.params.c.Rounds[i]
+	for j := range d.Fold {
+		if err := v.bind(i, v.pf.Rounds[i].Folds[j], d.FoldWork); err != nil {
 			return err
 		}
 	}
@@ -148,10 +149,8 @@ func (v *verifier[W, F, E]) shift(i int, root [8]W) error {
 	for j, x := range points {
 		claims = append(claims, Claim[E]{Sel[E]{Powers(v.scheme.Embed(x), v.params.RoundVars(i))}, values[j]})
 	}
-	// The carried claim has coefficient 1, so fresh ones start at the first
-	// power: at the 0th, a wrong answer could cancel a wrong carried claim.
 	gamma := v.tr.Challenge()
-	v.add(claims, gamma, gamma)
+	v.add(claims, gamma, FreshCoefficient(gamma))
 	return nil
 }
 
@@ -226,8 +225,8 @@ func (v *verifier[W, F, E]) finish(root [8]W) error {
 		}
 	}
 	from := len(v.point)
-	for _, f := range v.pf.FinalFolds {
-		if err := v.bind(n, f, 0); err != nil {
+	for j := range v.params.RoundVars(n) {
+		if err := v.bind(n, v.pf.FinalFolds[j], 0); err != nil {
 			return err
 		}
 	}

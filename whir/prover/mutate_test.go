@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
+	"runtime"
 	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
 )
@@ -69,7 +71,11 @@ func TestEveryWord(t *testing.T) {
 			w := binary.LittleEndian.Uint32(enc[i:])
 			for _, v := range []uint32{(w + 1) % m31.P, m31.P, m31.P + 1, 1<<32 - 1} {
 				binary.LittleEndian.PutUint32(enc[i:], v)
-				n.reject(t, fmt.Sprintf("%s: word %d: %#x for %#x", name, i/4, v, w), verifyBytes(sc.p, root, st, enc))
+				what := fmt.Sprintf("%s: word %d: %#x for %#x", name, i/4, v, w)
+				n.reject(t, what, verifyBytes(sc.p, root, st, enc))
+				if _, err := whir.CM31().DecodeProof(sc.p, enc); v >= m31.P && err == nil {
+					t.Errorf("%s: decoded", what)
+				}
 			}
 			binary.LittleEndian.PutUint32(enc[i:], w)
 		}
@@ -108,13 +114,18 @@ func TestEveryField(t *testing.T) {
 		sc := newScenario(t, 6, c)
 		root, pf := sc.prove(t, q, cheat{}, newRecorder())
 		st := sc.statement()
-		check := func(what string) {
+		check := func(what string, by ...whir.Check) {
 			t.Helper()
 			o, err := whir.CM31().Receive(transcript.New(transcript.TagTest), sc.p, root)
 			if err != nil {
 				t.Fatal(err)
 			}
-			n.reject(t, name+": "+what, o.Verify(st, pf))
+			err = o.Verify(st, pf)
+			n.reject(t, name+": "+what, err)
+			var e *whir.Error
+			if errors.As(err, &e) && len(by) > 0 && !slices.Contains(by, e.Check) {
+				t.Errorf("%s: %s: rejected by %q, want one of %q", name, what, e.Check, by)
+			}
 		}
 		var walk func(v reflect.Value, path string)
 		walk = func(v reflect.Value, path string) {
@@ -132,8 +143,12 @@ func TestEveryField(t *testing.T) {
 				}
 				old := reflect.ValueOf(v.Interface())
 				set := func(what string, s reflect.Value) {
+					by := []whir.Check{whir.CheckShape, whir.CheckOpening}
+					if s.Len() == old.Len() {
+						by = nil
+					}
 					v.Set(s)
-					check(path + " " + what)
+					check(path+" "+what, by...)
 					v.Set(old)
 				}
 				longer := reflect.MakeSlice(v.Type(), v.Len()+1, v.Len()+1)
@@ -156,8 +171,12 @@ func TestEveryField(t *testing.T) {
 			case reflect.Uint32:
 				old := v.Uint()
 				for _, w := range []uint64{(old + 1) % m31.P, m31.P, 1<<32 - 1} {
+					var by []whir.Check
+					if w >= m31.P {
+						by = []whir.Check{whir.CheckEncoding, whir.CheckShape}
+					}
 					v.SetUint(w)
-					check(fmt.Sprintf("%s = %#x", path, w))
+					check(fmt.Sprintf("%s = %#x", path, w), by...)
 				}
 				v.SetUint(old)
 			default:
@@ -252,6 +271,12 @@ func TestStatements(t *testing.T) {
 			t.Helper()
 			n.reject(t, name+": "+what, verify(sc.p, root, whir.NewBatchStatement[m31.Element](claims), pf))
 		}
+		unfit := func(what string, claims []batchClaim) {
+			t.Helper()
+			err := verify(sc.p, root, whir.NewBatchStatement[m31.Element](claims), pf)
+			n.reject(t, name+": "+what, err)
+			expect(t, name+": "+what, err, whir.CheckStatement)
+		}
 		one := m31.OneQM31()
 		edit := func(i int, f func(*batchClaim)) []batchClaim {
 			out := slices.Clone(sc.claims)
@@ -263,8 +288,8 @@ func TestStatements(t *testing.T) {
 			for a := range c.Values {
 				try("value", edit(i, func(c *batchClaim) { c.Values[a] = c.Values[a].Add(one) }))
 			}
-			try("value missing", edit(i, func(c *batchClaim) { c.Values = c.Values[1:] }))
-			try("value more", edit(i, func(c *batchClaim) { c.Values = append(c.Values, one) }))
+			unfit("value missing", edit(i, func(c *batchClaim) { c.Values = c.Values[1:] }))
+			unfit("value more", edit(i, func(c *batchClaim) { c.Values = append(c.Values, one) }))
 			try("claim missing", slices.Delete(slices.Clone(sc.claims), i, i+1))
 			try("claim twice", slices.Insert(slices.Clone(sc.claims), i, c))
 			moved := func(point []m31.QM31, j int) []m31.QM31 {
@@ -278,8 +303,8 @@ func TestStatements(t *testing.T) {
 					try("coordinate", edit(i, func(c *batchClaim) { c.Weight = eqAt(moved(w.Point, j)) }))
 				}
 				try("kind", edit(i, func(c *batchClaim) { c.Weight = selAt(w.Point) }))
-				try("variable less", edit(i, func(c *batchClaim) { c.Weight = eqAt(w.Point[1:]) }))
-				try("variable more", edit(i, func(c *batchClaim) { c.Weight = eqAt(append(w.Point[:len(w.Point):len(w.Point)], one)) }))
+				unfit("variable less", edit(i, func(c *batchClaim) { c.Weight = eqAt(w.Point[1:]) }))
+				unfit("variable more", edit(i, func(c *batchClaim) { c.Weight = eqAt(append(w.Point[:len(w.Point):len(w.Point)], one)) }))
 			case sel:
 				for j := range w.Point {
 					try("coordinate", edit(i, func(c *batchClaim) { c.Weight = selAt(moved(w.Point, j)) }))
@@ -296,7 +321,7 @@ func TestStatements(t *testing.T) {
 				try("tables swapped", edit(i, func(c *batchClaim) { c.Values[0], c.Values[1] = c.Values[1], c.Values[0] }))
 			}
 		}
-		try("too many claims", slices.Repeat(sc.claims, 2))
+		unfit("too many claims", slices.Repeat(sc.claims, 2))
 		try("no claims", nil)
 	}
 	n.log(t)
@@ -339,4 +364,115 @@ func TestOtherParameters(t *testing.T) {
 		n.reject(t, name, verifyBytes(params(t, c), root, sc.statement(), enc))
 	}
 	n.log(t)
+}
+
+// Numbers of rows and siblings that the data cannot hold allocate nothing.
+func TestHugeCounts(t *testing.T) {
+	q := queue(t)
+	sc := newScenario(t, 11, config(6, 1, whir.Round{Fold: 4, Queries: 6}))
+	_, pf := sc.prove(t, q, cheat{}, newRecorder())
+	enc, err := whir.CM31().AppendProof(nil, sc.p, pf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := 4*(4*8) + 4*16 // folds and the final table come first
+	siblings := rows + 4 + 4*len(pf.Openings[0].Rows)
+	for name, at := range map[string]int{"rows": rows, "siblings": siblings} {
+		want := len(pf.Openings[0].Rows) / sc.p.RowWords(0)
+		if name == "siblings" {
+			want = len(pf.Openings[0].Siblings)
+		}
+		if got := binary.LittleEndian.Uint32(enc[at:]); int(got) != want {
+			t.Fatalf("no number of %s at byte %d", name, at)
+		}
+		for _, v := range []uint32{uint32(want) + 1, 1 << 20, 1 << 30, 1<<32 - 1} {
+			m := slices.Clone(enc)
+			binary.LittleEndian.PutUint32(m[at:], v)
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			_, err := whir.CM31().DecodeProof(sc.p, m)
+			runtime.ReadMemStats(&after)
+			if !errors.Is(err, whir.ErrEncoding) {
+				t.Errorf("%d %s: error %v", v, name, err)
+			}
+			if n := after.TotalAlloc - before.TotalAlloc; n > 1<<20 {
+				t.Errorf("%d %s: %d bytes allocated", v, name, n)
+			}
+		}
+	}
+}
+
+// Packed proofs: every word, and wrong lengths.
+func TestEveryWordM31(t *testing.T) {
+	q := queue(t)
+	s := newSource(12)
+	n := tally{}
+	p, err := whir.ChooseM31(6, whir.Options{Lambda: 20, FoldWork: 3, QueryWork: 3, Claims: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := many(1<<6, s.base)
+	c, err := CommitM31(q, p, table)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var claims []whir.M31Claim
+	for range 2 {
+		point := many(6, s.qm31)
+		claims = append(claims, whir.M31Claim{Point: point, Value: mle.EvaluateBase(table, point)})
+	}
+	tr := transcript.New(transcript.TagTest)
+	tr.Absorb(c.Words())
+	pf, err := OpenM31(q, tr, c, claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	enc, err := p.AppendProof(nil, pf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(claims []whir.M31Claim, enc []byte) error {
+		pf, err := p.DecodeProof(2, enc)
+		if err != nil {
+			return err
+		}
+		o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, c.Root())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return o.Verify(claims, pf)
+	}
+	if err := check(claims, enc); err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(enc); i += 4 {
+		w := binary.LittleEndian.Uint32(enc[i:])
+		for _, v := range []uint32{(w + 1) % m31.P, m31.P, 1<<32 - 1} {
+			binary.LittleEndian.PutUint32(enc[i:], v)
+			n.reject(t, fmt.Sprintf("word %d: %#x for %#x", i/4, v, w), check(claims, enc))
+		}
+		binary.LittleEndian.PutUint32(enc[i:], w)
+	}
+	for k := range len(enc) {
+		n.reject(t, fmt.Sprintf("%d bytes", k), check(claims, enc[:k]))
+	}
+	n.reject(t, "a byte more", check(claims, append(slices.Clone(enc), 0)))
+	n.reject(t, "claims swapped", check([]whir.M31Claim{claims[1], claims[0]}, enc))
+	n.reject(t, "a claim less", check(claims[:1], enc))
+	n.reject(t, "too many claims", check(slices.Repeat(claims, 2), enc))
+	for j := range claims[0].Point {
+		m := slices.Clone(claims)
+		m[0].Point = slices.Clone(m[0].Point)
+		m[0].Point[j] = m[0].Point[j].Add(m31.OneQM31())
+		n.reject(t, fmt.Sprintf("coordinate %d", j), check(m, enc))
+	}
+	n.log(t)
+	root := c.Root()
+	root[3] = m31.P
+	if _, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, root); err == nil {
+		t.Error("a root that is not canonical was received")
+	}
+	if _, err := whir.CM31().Receive(transcript.New(transcript.TagTest), p.Inner(), root); err == nil {
+		t.Error("a root that is not canonical was received")
+	}
 }

@@ -194,7 +194,7 @@ func (o *opener[W, F, E]) shift(i int) error {
 		return err
 	}
 	gamma := o.tr.Challenge()
-	coeff := gamma // the 0th power belongs to the carried claim
+	coeff := whir.FreshCoefficient(gamma)
 	for _, z := range points {
 		o.b.addEq(o.w, z, coeff)
 		coeff = coeff.Mul(gamma)
