@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -170,41 +171,47 @@ func TestParametersRefused(t *testing.T) {
 	if _, err := NewParams(good); err != nil {
 		t.Fatal(err)
 	}
-	for name, change := range map[string]func(*Config){
-		"no field":            func(c *Config) { c.Spec = Spec{} },
-		"no rounds":           func(c *Config) { c.Rounds = nil },
-		"rate 1":              func(c *Config) { c.LogInvRate = 0 },
-		"negative rate":       func(c *Config) { c.LogInvRate = -1 },
-		"vars":                func(c *Config) { c.Vars = 5 },
-		"huge":                func(c *Config) { c.Vars = 33 },
-		"arity":               func(c *Config) { c.Arity = 3 },
-		"bound":               func(c *Config) { c.Bound = 2 },
-		"claims":              func(c *Config) { c.Claims = -1 },
-		"no tables":           func(c *Config) { c.Batch = 0 },
-		"batch work":          func(c *Config) { c.BatchWork = 1 },
-		"wide rows":           func(c *Config) { c.Batch = 4096; c.Rounds[0].Fold, c.Rounds[1].Fold, c.Rounds[1].Shrink = 3, 1, 1 },
-		"lambda 0":            func(c *Config) { c.Lambda = 0 },
-		"lambda unreached":    func(c *Config) { c.Lambda = 80 },
-		"no fold":             func(c *Config) { c.Rounds[1].Fold = 0 },
-		"no shrink":           func(c *Config) { c.Rounds[0].Shrink = 0 },
-		"rate worsens":        func(c *Config) { c.Rounds[0].Shrink = 3 },
-		"last round shrinks":  func(c *Config) { c.Rounds[2].Shrink = 1 },
-		"multiplicity 2":      func(c *Config) { c.Rounds[1].Multiplicity = 2 },
-		"multiplicity 101":    func(c *Config) { c.Rounds[1].Multiplicity = 101 },
-		"Johnson, no samples": func(c *Config) { c.Rounds[1].Samples = 0 },
-		"no queries":          func(c *Config) { c.Rounds[2].Queries = 0 },
-		"negative work":       func(c *Config) { c.Rounds[0].QueryWork = -1 },
-		"work over 30":        func(c *Config) { c.Rounds[0].FoldWork = 31 },
-		"domain too large":    func(c *Config) { c.Spec.MaxLogDomain = 6 },
-		"final table too long": func(c *Config) {
+	for name, tc := range map[string]struct {
+		want   string // in the error
+		change func(*Config)
+	}{
+		"no field":            {"no field", func(c *Config) { c.Spec = Spec{} }},
+		"no rounds":           {"number of rounds", func(c *Config) { c.Rounds = nil }},
+		"rate 1":              {"rate is 0", func(c *Config) { c.LogInvRate = 0 }},
+		"negative rate":       {"rate is -1", func(c *Config) { c.LogInvRate = -1 }},
+		"vars":                {"round 2: fold", func(c *Config) { c.Vars = 5 }},
+		"huge":                {"variables", func(c *Config) { c.Vars = 33 }},
+		"arity":               {"arity", func(c *Config) { c.Arity = 3 }},
+		"bound":               {"bound", func(c *Config) { c.Bound = 2 }},
+		"claims":              {"claims", func(c *Config) { c.Claims = -1 }},
+		"no tables":           {"tables", func(c *Config) { c.Batch = 0 }},
+		"batch work":          {"batching work", func(c *Config) { c.BatchWork = 1 }},
+		"batch in Johnson":    {"unique", func(c *Config) { c.Batch = 2; c.Rounds[0].Multiplicity, c.Rounds[0].Samples = 3, 1 }},
+		"wide rows":           {"width", func(c *Config) { c.Batch = 4096; c.Rounds[0].Fold, c.Rounds[1].Fold, c.Rounds[1].Shrink = 3, 1, 1 }},
+		"lambda 0":            {"security level", func(c *Config) { c.Lambda = 0 }},
+		"lambda unreached":    {"round 1: shift has", func(c *Config) { c.Lambda = 80 }},
+		"no fold":             {"round 1: fold", func(c *Config) { c.Rounds[1].Fold = 0 }},
+		"no shrink":           {"round 0: shrink", func(c *Config) { c.Rounds[0].Shrink = 0 }},
+		"rate worsens":        {"round 0: shrink", func(c *Config) { c.Rounds[0].Shrink = 3 }},
+		"last round shrinks":  {"last round", func(c *Config) { c.Rounds[2].Shrink = 1 }},
+		"multiplicity 2":      {"multiplicity", func(c *Config) { c.Rounds[1].Multiplicity = 2 }},
+		"multiplicity 101":    {"multiplicity", func(c *Config) { c.Rounds[1].Multiplicity = 101 }},
+		"Johnson, no samples": {"round 1: out-of-domain samples", func(c *Config) { c.Rounds[1].Samples = 0 }},
+		"no queries":          {"round 2: queries", func(c *Config) { c.Rounds[2].Queries = 0 }},
+		"negative work":       {"query work", func(c *Config) { c.Rounds[0].QueryWork = -1 }},
+		"work over 30":        {"folding work", func(c *Config) { c.Rounds[0].FoldWork = 31 }},
+		"domain too large":    {"leaves", func(c *Config) { c.Spec.MaxLogDomain = 6 }},
+		"final table too long": {"final table", func(c *Config) {
 			c.Vars, c.Rounds = 20, c.Rounds[2:]
-		},
+		}},
 	} {
 		c := good
 		c.Rounds = slices.Clone(good.Rounds)
-		change(&c)
+		tc.change(&c)
 		if p, err := NewParams(c); err == nil {
 			t.Errorf("%s: accepted %v", name, p)
+		} else if !strings.Contains(err.Error(), tc.want) {
+			t.Errorf("%s: error %q does not mention %q", name, err, tc.want)
 		}
 	}
 }

@@ -459,6 +459,7 @@ func TestEveryWordM31(t *testing.T) {
 	n.reject(t, "a byte more", check(claims, append(slices.Clone(enc), 0)))
 	n.reject(t, "claims swapped", check([]whir.M31Claim{claims[1], claims[0]}, enc))
 	n.reject(t, "a claim less", check(claims[:1], enc))
+	expect(t, "a claim less", check(claims[:1], enc), whir.CheckShape)
 	n.reject(t, "too many claims", check(slices.Repeat(claims, 2), enc))
 	for j := range claims[0].Point {
 		m := slices.Clone(claims)
