@@ -84,7 +84,7 @@ func workBits(modulus uint64, bits int) float64 {
 
 // workFor is the least number of bits of proof of work that lift have to want.
 func workFor(modulus uint64, have, want float64) int {
-	b := 0
+	b := max(0, min(maxWork, int(want-have)-1)) // workBits(b) is b within 1
 	for b <= maxWork && !(have+workBits(modulus, b) >= want) {
 		b++
 	}

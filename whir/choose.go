@@ -93,6 +93,11 @@ func Complete(spec Spec, vars int, s Schedule, o Options) (*Params, error) {
 	return newSearch(spec, o.withDefaults()).complete(vars, s)
 }
 
+// better says whether a cost is below another by more than the last bits, which
+// differ between processors: the same options give the same parameters
+// everywhere.
+func better(cost, than float64) bool { return cost < than*(1-1e-9) }
+
 // search holds what the chooser computes once.
 type search struct {
 	spec  Spec
@@ -143,7 +148,7 @@ func (s *search) round(st state) pick {
 		return p
 	}
 	var p pick
-	lambda := float64(s.o.Lambda)
+	lambda, least := float64(s.o.Lambda), 0
 	for _, mu := range s.multiplicities(st.first) {
 		reg := regimeOf(mu, st.rate, s.o.Bound)
 		if reg.agreement >= 1 {
@@ -151,9 +156,10 @@ func (s *search) round(st state) pick {
 		}
 		samples := s.samples(reg, st.vars)
 		queries := s.queries(reg, slack, 2)
-		if queries == 0 || samples > 8 {
-			continue
+		if queries == 0 || samples > 8 || mu != Unique && queries == least {
+			continue // no fewer queries than a lower multiplicity has: more work for nothing
 		}
+		least = queries
 		worst := math.Inf(1)
 		for k := 1; k <= min(st.vars, maxFold); k++ {
 			worst = math.Min(worst, reg.foldBits(s.field, st.vars-k))
@@ -163,7 +169,7 @@ func (s *search) round(st state) pick {
 			}
 			r := Round{Fold: k, Multiplicity: mu, Samples: samples, Queries: queries, FoldWork: work, QueryWork: s.o.QueryWork}
 			cost := s.w.round(s.spec, s.o.Batch, st, r)
-			if !p[k].ok || cost < p[k].cost {
+			if !p[k].ok || better(cost, p[k].cost) {
 				p[k].round, p[k].cost, p[k].ok = r, cost, true
 			}
 		}
@@ -268,7 +274,7 @@ func (s *search) best(vars int) (Schedule, bool) {
 	var out Schedule
 	found, least := false, math.Inf(1)
 	for rate := 1; rate <= 4; rate++ {
-		if p := s.plan(state{vars, rate, true}); p.ok && p.cost < least {
+		if p := s.plan(state{vars, rate, true}); p.ok && (!found || better(p.cost, least)) {
 			found, least, out.LogInvRate = true, p.cost, rate
 		}
 	}
@@ -292,9 +298,9 @@ func (s *search) plan(st state) plan {
 	if p, ok := s.plans[st]; ok {
 		return p
 	}
-	p := plan{cost: math.Inf(1)}
+	var p plan
 	consider := func(cost float64, fold, shrink int) {
-		if cost < p.cost {
+		if !p.ok || better(cost, p.cost) {
 			p = plan{cost, fold, shrink, true}
 		}
 	}
