@@ -17,11 +17,13 @@ package device
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
 	"github.com/zkwarp/zkwarp/device/internal/driver"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
 // Kind says which twin of an operation runs.
@@ -46,17 +48,25 @@ type Device struct {
 	mu      sync.Mutex
 	modules map[*kernel.Source]*module
 
-	launches sync.Map // kernel name -> *atomic.Int64
-	inUse    atomic.Int64
-	budget   atomic.Int64
-	poison   atomic.Bool
+	inUse  atomic.Int64
+	budget atomic.Int64
+	poison atomic.Bool
+	wait   bool // after every launch
 }
 
+// module is a loaded translation unit.
 type module struct {
-	once  sync.Once
-	funcs map[string]driver.Func
-	sigs  map[string]kernel.Entry
-	err   error
+	once    sync.Once
+	ready   atomic.Bool // kernels may be read without once
+	kernels map[string]*loaded
+	err     error
+}
+
+// loaded is a kernel ready to launch.
+type loaded struct {
+	f        driver.Func
+	sig      kernel.Entry
+	launches atomic.Int64
 }
 
 // Name is "cpu", "cuda:N" or "simt".
@@ -67,20 +77,20 @@ func (d *Device) Kind() Kind { return d.kind }
 
 // Launches returns how often each kernel was launched on d.
 func (d *Device) Launches() map[string]int64 {
+	d.mu.Lock()
+	defer d.mu.Unlock()
 	out := map[string]int64{}
-	d.launches.Range(func(k, v any) bool {
-		out[k.(string)] = v.(*atomic.Int64).Load()
-		return true
-	})
-	return out
-}
-
-func (d *Device) count(name string) {
-	v, ok := d.launches.Load(name)
-	if !ok {
-		v, _ = d.launches.LoadOrStore(name, new(atomic.Int64))
+	for _, m := range d.modules {
+		if !m.ready.Load() {
+			continue
+		}
+		for name, k := range m.kernels {
+			if n := k.launches.Load(); n > 0 {
+				out[name] += n
+			}
+		}
 	}
-	v.(*atomic.Int64).Add(1)
+	return out
 }
 
 // Poison makes fresh device memory come filled with 0xA5 bytes instead of
@@ -96,34 +106,45 @@ func (d *Device) load(s *kernel.Source) (*module, error) {
 		d.modules[s] = m
 	}
 	d.mu.Unlock()
-	m.once.Do(func() {
-		entries, err := s.Kernels()
-		if err != nil {
-			m.err = err
-			return
-		}
-		m.sigs = map[string]kernel.Entry{}
-		for _, e := range entries {
-			m.sigs[e.Name] = e
-		}
-		m.funcs, err = d.drv.Load(s)
-		m.err = d.wrap(err)
-	})
+	m.once.Do(func() { m.err = m.load(d, s) })
 	return m, m.err
 }
 
-// Preload compiles and loads sources that are not loaded yet, which otherwise
-// happens when one of their kernels is first launched.
+func (m *module) load(d *Device, s *kernel.Source) error {
+	entries, err := s.Kernels()
+	if err != nil {
+		return err
+	}
+	funcs, err := d.drv.Load(s)
+	if err != nil {
+		return d.wrap(err)
+	}
+	m.kernels = map[string]*loaded{}
+	for _, e := range entries {
+		f, ok := funcs[e.Name]
+		if !ok {
+			return &Error{Device: d.name, Op: "load " + s.Name, Text: "the compiled unit lacks " + e.Name, Class: ErrUnavailable}
+		}
+		m.kernels[e.Name] = &loaded{f: f, sig: e}
+	}
+	m.ready.Store(true)
+	return nil
+}
+
+// Preload compiles and loads translation units side by side, so that their
+// first use need not; without it a unit is loaded by the first launch of one
+// of its kernels. On the CPU there is nothing to do.
 func (d *Device) Preload(sources ...*kernel.Source) error {
 	if d.drv == nil {
 		return nil
 	}
-	for _, s := range sources {
-		if _, err := d.load(s); err != nil {
-			return err
+	errs := make([]error, len(sources))
+	parallel.For(len(sources), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			_, errs[i] = d.load(sources[i])
 		}
-	}
-	return nil
+	})
+	return errors.Join(errs...)
 }
 
 // NewQueue returns a queue on d. Operations on the queue fail with ctx's error

@@ -135,41 +135,43 @@ func (q *Queue) Launch(k Kernel, grid, block Dim, shared int, args ...Arg) error
 	if err != nil {
 		return err
 	}
-	f, ok := m.funcs[k.Name]
-	sig, ok2 := m.sigs[k.Name]
-	if !ok || !ok2 {
+	l, ok := m.kernels[k.Name]
+	if !ok {
 		return usage(q.dev.name, "launch "+k.Name, "%s has no such kernel", k.Source.Name)
 	}
-	if len(args) != len(sig.Params) {
-		return usage(q.dev.name, "launch "+k.Name, "%d arguments, kernel takes %d", len(args), len(sig.Params))
+	if len(args) != len(l.sig.Params) {
+		return usage(q.dev.name, "launch "+k.Name, "%d arguments, kernel takes %d", len(args), len(l.sig.Params))
 	}
 	threads := uint64(block.X) * uint64(block.Y) * uint64(block.Z)
 	if threads == 0 || threads > 1024 || grid.X == 0 || grid.Y == 0 || grid.Z == 0 || grid.Y > 65535 || grid.Z > 65535 {
 		return usage(q.dev.name, "launch "+k.Name, "grid %v, block %v", grid, block)
 	}
-	if sig.MaxThreads > 0 && threads > uint64(sig.MaxThreads) {
-		return usage(q.dev.name, "launch "+k.Name, "%d threads a block, over the kernel's launch bound of %d", threads, sig.MaxThreads)
+	if l.sig.MaxThreads > 0 && threads > uint64(l.sig.MaxThreads) {
+		return usage(q.dev.name, "launch "+k.Name, "%d threads a block, over the kernel's launch bound of %d", threads, l.sig.MaxThreads)
 	}
 	q.args = q.args[:0]
 	for i, a := range args {
-		if a.pointer != sig.Params[i].Pointer {
-			return usage(q.dev.name, "launch "+k.Name, "argument %d (%s %s): pointer and integer mixed up", i, sig.Params[i].Type, sig.Params[i].Name)
+		if a.pointer != l.sig.Params[i].Pointer {
+			return usage(q.dev.name, "launch "+k.Name, "argument %d (%s %s): pointer and integer mixed up", i, l.sig.Params[i].Type, l.sig.Params[i].Name)
 		}
 		if a.a != nil {
 			if a.a.dev != q.dev || a.a.freed.Load() {
-				return usage(q.dev.name, "launch "+k.Name, "argument %d (%s) lives on %s, freed %v", i, sig.Params[i].Name, a.a.dev.name, a.a.freed.Load())
+				return usage(q.dev.name, "launch "+k.Name, "argument %d (%s) lives on %s, freed %v", i, l.sig.Params[i].Name, a.a.dev.name, a.a.freed.Load())
 			}
 			a.a.use(q)
 		}
 		q.args = append(q.args, a.value)
 	}
 	q.stats.Launches++
-	q.dev.count(k.Name)
+	l.launches.Add(1)
 	q.last = k.Name
 	if q.trace != nil {
-		err = q.trace.run(TraceKernel, k.Name, 0, func() error { return q.stream.Launch(f, grid, block, uint32(shared), q.args) })
+		err = q.trace.run(TraceKernel, k.Name, 0, func() error { return q.stream.Launch(l.f, grid, block, uint32(shared), q.args) })
 	} else {
-		err = q.stream.Launch(f, grid, block, uint32(shared), q.args)
+		err = q.stream.Launch(l.f, grid, block, uint32(shared), q.args)
+	}
+	if err == nil && q.dev.wait {
+		err = q.stream.Sync()
 	}
 	runtime.KeepAlive(args) // what the collector frees now is freed after the launch
 	return q.done(err)

@@ -18,11 +18,12 @@ var devices struct {
 	warned sync.Once
 }
 
-// Environment variables that choose among devices and bound their use.
+// Environment variables that choose among devices and say how they are used.
 const (
 	EnvDevice    = "ZKWARP_DEVICE"        // stands in for "auto"
 	EnvBudget    = "ZKWARP_MEMORY_BUDGET" // of every device, "8GiB"
 	EnvThreshold = "ZKWARP_GPU_THRESHOLD" // log2 of the size from which GPUs are used
+	EnvSync      = "ZKWARP_SYNC"          // not empty: wait after every launch, so that a fault names its kernel
 )
 
 // resolve replaces "auto" by what the environment says; auto is true if the
@@ -131,6 +132,7 @@ func open(name string) (*Device, error) {
 		}
 		d.SetBudget(bytes)
 	}
+	d.wait = os.Getenv(EnvSync) != ""
 	if devices.open == nil {
 		devices.open = map[string]*Device{}
 	}

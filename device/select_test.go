@@ -94,7 +94,72 @@ func (c *card) Alloc(driver.Stream, int64) (driver.Ptr, error) { return 4096, ni
 func (c *card) Free(driver.Stream, driver.Ptr) error           { return nil }
 func (c *card) NewStream() (driver.Stream, error)              { return &silent{}, nil }
 
+func (c *card) Load(s *kernel.Source) (map[string]driver.Func, error) {
+	return map[string]driver.Func{"k": 1}, nil
+}
+
 type silent struct{ driver.Stream }
+
+func (s *silent) Launch(driver.Func, driver.Dim, driver.Dim, uint32, []uint64) error { return nil }
+
+var silentUnit = &kernel.Source{Name: "k.cu", Text: `extern "C" __global__ void k(u32* x, u32 n, u64 m) {}`}
+
+// Launching is the hot path of every prover.
+func TestLaunchAllocates(t *testing.T) {
+	d := gpu(&card{free: 1 << 20})
+	if err := d.Preload(silentUnit); err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.NewQueue(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Alloc[uint32](q, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		if err := q.Launch(Kernel{silentUnit, "k"}, D1(1), D1(1), 0, b.Arg(), U32(1), U64(2)); err != nil {
+			t.Fatal(err)
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations a launch", n)
+	}
+	if n := d.Launches()["k"]; n != 101 {
+		t.Errorf("%d launches counted", n)
+	}
+}
+
+func TestPreloadReports(t *testing.T) {
+	d := gpu(&card{})
+	other := &kernel.Source{Name: "other.cu", Text: `extern "C" __global__ void other(u32 n) {}`}
+	broken := &kernel.Source{Name: "broken.cu", Text: `__global__ void no_form(u32 n) {}`}
+	err := d.Preload(silentUnit, other, broken)
+	if !errors.Is(err, ErrUnavailable) || !strings.Contains(err.Error(), "lacks other") || !strings.Contains(err.Error(), "broken.cu") {
+		t.Errorf("%v", err)
+	}
+	if n := len(d.Launches()); n != 0 {
+		t.Errorf("%d kernels launched", n)
+	}
+}
+
+func BenchmarkLaunch(b *testing.B) {
+	d := gpu(&card{free: 1 << 20})
+	q, err := d.NewQueue(context.Background())
+	if err != nil {
+		b.Fatal(err)
+	}
+	x, err := Alloc[uint32](q, 4)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := q.Launch(Kernel{silentUnit, "k"}, D1(1), D1(1), 0, x.Arg(), U32(1), U64(2)); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
 
 func gpu(c *card) *Device {
 	return &Device{name: "cuda:0", kind: CUDA, drv: c, modules: map[*kernel.Source]*module{}}

@@ -124,11 +124,8 @@ func (a *api) describe(n int) (*Device, error) {
 		SharedPerBlock: int(values[3]),
 		TotalMemory:    int64(total),
 	}
-	cuda := fmt.Sprintf("CUDA %d.%d", a.version/1000, a.version%1000/10)
 	if d.info.Driver == "" {
-		d.info.Driver = cuda
-	} else {
-		d.info.Driver += " (" + cuda + ")"
+		d.info.Driver = fmt.Sprintf("CUDA %d.%d", a.version/1000, a.version%1000/10)
 	}
 	return d, nil
 }
