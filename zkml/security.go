@@ -117,8 +117,16 @@ func (a *Argument) terms(part string) []Term {
 		add("lookups: identity", a.identityNumerator(), workBits(a.Work), "%d blocks, tree of depth %d, %d bits of work", len(p.Leaves), p.TreeVars, a.Work)
 		add("lookups: tree", logup.ErrorNumerator(p.TreeVars), 0, "depth %d", p.TreeVars)
 	}
-	zero := 0
+	zero, limbs := 0, 0
 	for i := range p.Layers {
+		for _, r := range p.Layers[i].Relations {
+			// A relation between committed polynomials holds everywhere if it
+			// does at a random point; one that defines a virtual polynomial
+			// needs no such argument.
+			if q := &p.Polys[p.Evals[r.Out].Poly]; q.Home != plan.Virtual {
+				limbs += q.Vars
+			}
+		}
 		for k := range p.Layers[i].Instances {
 			if p.Layers[i].Instances[k].Kind == plan.ZeroPadding {
 				zero++
@@ -128,6 +136,7 @@ func (a *Argument) terms(part string) []Term {
 	if p.OutputPoly >= 0 {
 		add("output binding", float64(p.BindVars), 0, "%d variables", p.BindVars)
 	}
+	add("limbs", float64(limbs), 0, "variables of all tensors in limbs")
 	add("zero padding", float64(zero*p.BindVars), 0, "%d tensors, at most %d variables", zero, p.BindVars)
 	for i := range p.Layers {
 		shapes := p.Layers[i].Shapes()
@@ -163,9 +172,19 @@ func Choose(p *graph.Program, mode Mode, target int, o whir.Options) (Settings, 
 	if target < MinSecurity {
 		return Settings{}, fmt.Errorf("zkml: security target of %d bits, at least %d", target, MinSecurity)
 	}
+	main, err := plan.ForProgram(p)
+	if err != nil {
+		return Settings{}, err
+	}
+	own := new(plan.Plan) // nothing to prove about weights
+	if mode == Committed && len(p.Params()) > 0 {
+		if own, err = plan.ForWeights(p); err != nil {
+			return Settings{}, err
+		}
+	}
 	best := math.Inf(-1)
 	for lambda := target + 2; lambda <= target+10; lambda++ {
-		s, err := choose(p, mode, lambda, o)
+		s, err := choose(main, own, mode, lambda, o)
 		if err != nil {
 			return Settings{}, fmt.Errorf("zkml: security: %d bits a step: %w", lambda, err)
 		}
@@ -183,33 +202,17 @@ func Choose(p *graph.Program, mode Mode, target int, o whir.Options) (Settings, 
 }
 
 // choose finds settings where every line has lambda bits.
-func choose(p *graph.Program, mode Mode, lambda int, o whir.Options) (s Settings, err error) {
-	main, err := plan.ForProgram(p)
-	if err != nil {
+func choose(main, own *plan.Plan, mode Mode, lambda int, o whir.Options) (s Settings, err error) {
+	if s.Inference, err = chooseArgument(main, mode == Committed, lambda, o); err != nil {
 		return s, err
 	}
-	if s.Inference, err = chooseArgument(main, lambda, o); err != nil {
-		return s, err
-	}
-	if mode == PublicWeights {
-		s.Inference.Commitments[plan.Parameters] = nil
-		return s, nil
-	}
-	own, err := plan.ForWeights(p)
-	if err != nil {
-		return s, err
-	}
-	if len(own.Leaves) == 0 {
-		return s, nil
-	}
-	if s.Weights, err = chooseArgument(own, lambda, o); err != nil {
-		return s, err
-	}
-	s.Weights.Commitments[plan.Parameters] = nil // the inference's
-	return s, nil
+	s.Weights, err = chooseArgument(own, false, lambda, o)
+	return s, err
 }
 
-func chooseArgument(p *plan.Plan, lambda int, o whir.Options) (s ArgumentSettings, err error) {
+// chooseArgument finds the settings of one argument; params says whether the
+// parameters' commitment is one of them.
+func chooseArgument(p *plan.Plan, params bool, lambda int, o whir.Options) (s ArgumentSettings, err error) {
 	if len(p.Leaves) > 0 {
 		bits := fieldBits - math.Log2((&Argument{Plan: p}).identityNumerator())
 		for bits+workBits(s.Work) < float64(lambda) {
@@ -222,7 +225,7 @@ func chooseArgument(p *plan.Plan, lambda int, o whir.Options) (s ArgumentSetting
 	// unique-decoding regime.
 	o.Lambda, o.Claims, o.JohnsonStart = lambda, 1, false
 	for h := range p.Stacks {
-		if st := &p.Stacks[h]; len(st.Evals) > 0 {
+		if st := &p.Stacks[h]; len(st.Evals) > 0 && (params || st.Home != plan.Parameters) {
 			if s.Commitments[h], err = whir.ChooseM31(st.Vars, o); err != nil {
 				return s, fmt.Errorf("%s: %w", st.Home, err)
 			}

@@ -1,50 +1,81 @@
 package prover
 
 import (
+	"context"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
-// BenchmarkProve is a perceptron of the size of a digit classifier.
+// digits is a perceptron of the size of a digit classifier.
+func digits() *zkmltest.Case { return zkmltest.MLP(1, 1, 784, 128, 10) }
+
+// devices runs a benchmark on the CPU and on the first GPU, if there is one.
+func devices(b *testing.B, f func(b *testing.B, q *device.Queue)) {
+	for _, name := range []string{"cpu", "cuda:0"} {
+		b.Run(name, func(b *testing.B) {
+			d, err := device.Open(name)
+			if err != nil {
+				b.Skip(err)
+			}
+			q, err := d.NewQueue(context.Background())
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer q.Close()
+			f(b, q)
+		})
+	}
+}
+
 func BenchmarkProve(b *testing.B) {
-	q := cpu(b)
-	c := zkmltest.MLP(1, 1, 784, 128, 10)
-	vk, pk, err := Setup(q, c.Program, c.Weights, nil)
-	if err != nil {
-		b.Fatal(err)
-	}
-	var r *Result
-	for b.Loop() {
-		if r, err = Prove(q, pk, c.X, nil); err != nil {
+	c := digits()
+	devices(b, func(b *testing.B, q *device.Queue) {
+		vk, pk, err := Setup(q, c.Program, c.Weights, nil)
+		if err != nil {
 			b.Fatal(err)
 		}
-	}
-	for _, t := range r.Timings {
-		b.ReportMetric(float64(t.Time.Microseconds())/1000, string(t.Stage[:4])+"-ms")
-	}
-	b.ReportMetric(float64(len(r.Proof)), "bytes")
-	if err := zkml.Verify(vk, c.X, r.Y, r.Proof, nil); err != nil {
-		b.Fatal(err)
-	}
+		r, err := Prove(q, pk, c.X, nil) // warm: kernels compiled, weights committed
+		if err != nil {
+			b.Fatal(err)
+		}
+		before := q.Stats()
+		for b.Loop() {
+			if r, err = Prove(q, pk, c.X, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		n, s := float64(b.N), q.Stats()
+		for _, t := range r.Timings {
+			b.ReportMetric(float64(t.Time.Microseconds())/1000, string(t.Stage[:4])+"-ms")
+		}
+		b.ReportMetric(float64(s.Launches-before.Launches)/n, "launches")
+		b.ReportMetric(float64(s.Syncs-before.Syncs)/n, "syncs")
+		b.ReportMetric(float64(s.BytesIn-before.BytesIn)/n, "bytes-in")
+		b.ReportMetric(float64(s.BytesOut-before.BytesOut)/n, "bytes-out")
+		b.ReportMetric(float64(len(r.Proof)), "proof-bytes")
+		if err := zkml.Verify(vk, c.X, r.Y, r.Proof, nil); err != nil {
+			b.Fatal(err)
+		}
+	})
 }
 
-// BenchmarkSetup makes the keys of the same program.
 func BenchmarkSetup(b *testing.B) {
-	q := cpu(b)
-	c := zkmltest.MLP(1, 1, 784, 128, 10)
-	for b.Loop() {
-		if _, _, err := Setup(q, c.Program, c.Weights, nil); err != nil {
-			b.Fatal(err)
+	c := digits()
+	devices(b, func(b *testing.B, q *device.Queue) {
+		for b.Loop() {
+			if _, _, err := Setup(q, c.Program, c.Weights, nil); err != nil {
+				b.Fatal(err)
+			}
 		}
-	}
+	})
 }
 
-// BenchmarkVerify verifies a proof of the same program.
 func BenchmarkVerify(b *testing.B) {
+	c := digits()
 	q := cpu(b)
-	c := zkmltest.MLP(1, 1, 784, 128, 10)
 	vk, pk, err := Setup(q, c.Program, c.Weights, nil)
 	if err != nil {
 		b.Fatal(err)
