@@ -15,29 +15,25 @@ type operator struct {
 	translate            func(*translation) error
 }
 
-var operators map[string]operator
-
-func init() {
-	operators = map[string]operator{
-		"Gemm":     {2, 3, 1, (*translation).gemm},
-		"MatMul":   {2, 2, 1, (*translation).matMul},
-		"Add":      {2, 2, 1, (*translation).sum},
-		"Sub":      {2, 2, 1, (*translation).sum},
-		"Mul":      {2, 2, 1, (*translation).scale},
-		"Div":      {2, 2, 1, (*translation).scale},
-		"Relu":     {1, 1, 1, (*translation).unary},
-		"Sigmoid":  {1, 1, 1, (*translation).unary},
-		"Tanh":     {1, 1, 1, (*translation).unary},
-		"Clip":     {1, 3, 1, (*translation).clip},
-		"Flatten":  {1, 1, 1, (*translation).flatten},
-		"Reshape":  {2, 2, 1, (*translation).reshape},
-		"Identity": {1, 1, 1, (*translation).identity},
-		"Cast":     {1, 1, 1, (*translation).cast},
-		"Dropout":  {1, 3, 2, (*translation).dropout},
-		"Constant": {0, 0, 1, (*translation).constant},
-		"Softmax":  {1, 1, 1, (*translation).softmax},
-		"ArgMax":   {1, 1, 1, (*translation).argMax},
-	}
+var operators = map[string]operator{
+	"Gemm":     {2, 3, 1, (*translation).gemm},
+	"MatMul":   {2, 2, 1, (*translation).matMul},
+	"Add":      {2, 2, 1, (*translation).sum},
+	"Sub":      {2, 2, 1, (*translation).sum},
+	"Mul":      {2, 2, 1, (*translation).scale},
+	"Div":      {2, 2, 1, (*translation).scale},
+	"Relu":     {1, 1, 1, (*translation).unary},
+	"Sigmoid":  {1, 1, 1, (*translation).unary},
+	"Tanh":     {1, 1, 1, (*translation).unary},
+	"Clip":     {1, 3, 1, (*translation).clip},
+	"Flatten":  {1, 1, 1, (*translation).flatten},
+	"Reshape":  {2, 2, 1, (*translation).reshape},
+	"Identity": {1, 1, 1, (*translation).identity},
+	"Cast":     {1, 1, 1, (*translation).cast},
+	"Dropout":  {1, 3, 2, (*translation).dropout},
+	"Constant": {0, 0, 1, (*translation).constant},
+	"Softmax":  {1, 1, 1, (*translation).softmax},
+	"ArgMax":   {1, 1, 1, (*translation).argMax},
 }
 
 // Operators returns the names of the operators that models may use, sorted.
