@@ -180,13 +180,32 @@ func TestForeignTable(t *testing.T) {
 	if l[0].Table == l[1].Table || l[0].X != l[1].X {
 		t.Fatal("the case should look one accumulator up in two tables")
 	}
-	r := k.prove(t, hooks{witness: func(s *session) error {
-		b, err := s.polys[l[1].Y].Read(s.q)
-		if err != nil {
-			return err
-		}
-		return edit(s.q, s.polys[l[0].Y], func(v []m31.Element) { copy(v, b) })
-	}})
+	pl := k.vk.Inference().Plan
+	mult := func(l graph.Lookup) int { // the multiplicities of a lookup's table
+		i := slices.IndexFunc(pl.Leaves, func(b plan.Leaves) bool { return b.C1 == int(l.Y) })
+		return pl.Tables[pl.Leaves[i].Table].Mult
+	}
+	r := k.prove(t, hooks{
+		witness: func(s *session) error {
+			b, err := s.polys[l[1].Y].Read(s.q)
+			if err != nil {
+				return err
+			}
+			return edit(s.q, s.polys[l[0].Y], func(v []m31.Element) { copy(v, b) })
+		},
+		// The first table's lookups are counted as the second's, where the
+		// pairs are: all that is wrong is whose pairs they are.
+		counts: func(s *session) error {
+			a, err := s.polys[mult(l[0])].Read(s.q)
+			if err != nil {
+				return err
+			}
+			if err := edit(s.q, s.polys[mult(l[1])], func(v []m31.Element) { m31.AddVec(v, v, a) }); err != nil {
+				return err
+			}
+			return s.polys[mult(l[0])].Zero(s.q)
+		},
+	})
 	rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckNumerator)
 }
 
@@ -254,6 +273,10 @@ func TestStatement(t *testing.T) {
 			r := k.prove(t, hooks{statement: func(_ *session, _, y []int32) ([]int32, []int32) { return x, y }})
 			rejected(t, zkml.Verify(k.vk, x, r.Y, r.Proof, nil), zkml.CheckInputBind)
 			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckInputBind)
+			// An honest proof that only says that it is about x: the challenges
+			// are others.
+			r = k.prove(t, hooks{})
+			rejected(t, zkml.Verify(k.vk, x, r.Y, relabel(t, k, r.Proof, x, r.Y), nil), zkml.CheckTree)
 		})
 		t.Run(k.Name+"/output", func(t *testing.T) {
 			out := k.Program.Tensor(k.Program.Output)
@@ -267,6 +290,7 @@ func TestStatement(t *testing.T) {
 			// an evaluation of a column, or the result of a linear relation.
 			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckSumcheck, zkml.CheckMerge)
 			rejected(t, zkml.Verify(k.vk, k.X, k.Output(), r.Proof, nil), zkml.CheckOutputBind)
+			rejected(t, zkml.Verify(k.vk, k.X, k.Output(), relabel(t, k, r.Proof, k.X, k.Output()), nil), zkml.CheckTree)
 		})
 	}
 	k := mlp(t)
@@ -280,6 +304,24 @@ func TestStatement(t *testing.T) {
 	for _, c := range []string{"", "second", "first\x00"} {
 		rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, &zkml.Options{Context: []byte(c)}), zkml.CheckTree, zkml.CheckLeafDen)
 	}
+}
+
+// relabel gives a proof the header of another statement.
+func relabel(t *testing.T, k *keyed, proof []byte, x, y []int32) []byte {
+	t.Helper()
+	_, body, err := zkml.DecodeProofHeader(proof)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := k.vk.Inference().DecodeProof(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := zkml.EncodeProof(k.vk, x, y, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return code
 }
 
 // TestEvaluations sends one wrong evaluation at a time, absorbed like the right

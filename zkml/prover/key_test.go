@@ -331,6 +331,11 @@ func TestWork(t *testing.T) {
 	if err := zkml.Verify(vk, k.X, r.Y, r.Proof, nil); err != nil {
 		t.Fatal(err)
 	}
+	// A key that differs in nothing but the work on its own proof.
+	s.Weights.Work = 2
+	other, _ := rekey(t, k, s)
+	header := other.Encode()[12:44]
+	rejected(t, zkml.Verify(other, k.X, r.Y, slices.Concat(r.Proof[:12], header, r.Proof[44:]), nil), zkml.CheckWork, zkml.CheckTree)
 	failed := 0
 	for d := range m31.Element(8) {
 		r, err := Prove(cpu(t), pk, k.X, &Options{hooks: hooks{proof: func(_ *session, p *zkml.Proof) { p.Nonce[0] += d + 1 }}})

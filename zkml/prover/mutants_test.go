@@ -31,6 +31,16 @@ func TestMutants(t *testing.T) {
 		{Name: "missing commitments not noticed", File: key, Old: "if need != (c != nil) {", New: "if need != (c != nil) && false {", Tests: "TestKeyParts"},
 		{Name: "trailing bytes allowed", File: proof, Old: "if c.err == nil && len(c.data) > 0 {\n\t\tc.err = fmt.Errorf(\"%d bytes too many\", len(c.data))\n\t}\n\tif c.err != nil {", New: "if c.err != nil {", Tests: "TestReshapedProofs"},
 	}
+	const builder, program, weights, argument = "zkml/internal/plan/builder.go", "zkml/internal/plan/program.go", "zkml/internal/plan/weights.go", "zkml/argument.go"
+	list = append(list, []mutant.Mutant{ // these change prover and verifier alike: only cheats show them
+		{Name: "tables share a tag", File: builder, Old: "t.Tag = uint32(len(b.Tables) + 1)", New: "t.Tag = 1", Tests: "TestForeignTable"},
+		{Name: "remainders not looked up", File: program, Old: "w.Leaves = append(w.Leaves, Leaves{Table: ranges[int(l.Shift)], C0: r, C1: -1, Vars: vars})", New: "_ = r", Tests: "TestForgedWitness"},
+		{Name: "padding of weights not checked", File: weights, Old: "if q.Padded() {\n\t\t\tlayer", New: "if false {\n\t\t\tlayer", Tests: "TestForgedWeights"},
+		{Name: "input not absorbed", File: argument, Old: "tr.Absorb(Embed(x))", New: "", Tests: "TestStatement"},
+		{Name: "output not absorbed", File: argument, Old: "tr.Absorb(Embed(y))", New: "", Tests: "TestStatement"},
+		{Name: "context not absorbed", File: argument, Old: "tr.AbsorbBytes(context)", New: "", Tests: "TestStatement"},
+		{Name: "key not absorbed", File: argument, Old: "tr.AbsorbBytes(key[:])", New: "", Tests: "TestWork"},
+	}...)
 	for i := range list {
 		list[i].Package = "./zkml/prover"
 	}
