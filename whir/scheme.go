@@ -68,7 +68,8 @@ type Oracle[W ~uint32, F field.Element[F], E field.Element[E]] struct {
 	tr     Transcript[W, E]
 }
 
-// Receive absorbs the commitment with the given root into tr.
+// Receive absorbs the commitment with the given root into tr. Where round 0 is
+// in the Johnson regime, no challenge may be drawn between Receive and Verify.
 func (s *Scheme[W, F, E]) Receive(tr Transcript[W, E], p *Params, root [8]W) (*Oracle[W, F, E], error) {
 	if p == nil || p.c.Spec != s.Spec {
 		return nil, fmt.Errorf("whir: receiving a commitment: parameters are not for %s", s.Spec.Name)
