@@ -36,7 +36,7 @@ type hostTable struct {
 	stride int
 }
 
-func (t hostTable) at(x int) m31.QM31 {
+func (t *hostTable) at(x int) m31.QM31 {
 	if t.base != nil {
 		return m31.Lift(t.base[x*t.stride])
 	}
@@ -272,7 +272,7 @@ func (b *host) fold(i int, r m31.QM31) error {
 }
 
 // fold writes entries [lo, hi) of the folded table; to may be the table itself.
-func (t hostTable) fold(to []m31.QM31, lo, hi, half int, r m31.QM31) {
+func (t *hostTable) fold(to []m31.QM31, lo, hi, half int, r m31.QM31) {
 	switch {
 	case t.base != nil && t.stride == 1:
 		foldBase(to[lo:hi], t.base[lo:], t.base[half+lo:], r)
@@ -305,8 +305,8 @@ func foldExt(dst, a, b []m31.QM31, r m31.QM31) {
 func (b *host) finish() error {
 	o := b.out.Evals.Host()
 	for _, h := range b.inst {
-		for k, t := range h.tables {
-			o[k] = t.at(0)
+		for k := range h.tables {
+			o[k] = h.tables[k].at(0)
 		}
 		o = o[len(h.tables):]
 	}

@@ -35,7 +35,8 @@ func general(h *hostInstance, lo, hi, half, first int) (out sums) {
 	var sum [sumcheck.MaxDegree]m31.ProductSum // with eq: of products by it
 	var values [sumcheck.MaxDegree][sumcheck.MaxFactors]m31.QM31
 	for x := lo; x < hi; x++ {
-		for k, t := range h.tables {
+		for k := range h.tables {
+			t := &h.tables[k]
 			a, b := t.at(x), t.at(x+half)
 			step := b.Sub(a)
 			values[0][k] = a
