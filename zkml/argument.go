@@ -1,7 +1,6 @@
 package zkml
 
 import (
-	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
@@ -45,16 +44,7 @@ func (a *Argument) Begin(key [32]byte, root merkle.Digest) (*transcript.Transcri
 // AbsorbStatement absorbs what an inference is about: the input, the output
 // and the caller's context.
 func AbsorbStatement(tr *transcript.Transcript, x, y []int32, context []byte) {
-	tr.Absorb(Embed(x))
-	tr.Absorb(Embed(y))
+	tr.Absorb(plan.Embed(x))
+	tr.Absorb(plan.Embed(y))
 	tr.AbsorbBytes(context)
-}
-
-// Embed is the integers modulo p, negative ones as p-|v|.
-func Embed(v []int32) []m31.Element {
-	out := make([]m31.Element, len(v))
-	for i, x := range v {
-		out[i] = m31.FromInt(int64(x))
-	}
-	return out
 }

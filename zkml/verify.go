@@ -52,7 +52,7 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	if err := vk.Check(); err != nil {
 		return err
 	}
-	st := &statement{x: Embed(graph.Pad(in.Shape, x)), y: Embed(graph.Pad(out.Shape, y))}
+	st := &statement{x: plan.Embed(graph.Pad(in.Shape, x)), y: plan.Embed(graph.Pad(out.Shape, y))}
 	if vk.mode == PublicWeights {
 		if st.params, err = vk.publicParams(opts.Weights); err != nil {
 			return err
@@ -97,20 +97,7 @@ func (vk *VerifyingKey) publicParams(w *graph.Weights) ([]m31.Element, error) {
 	if got != vk.weightsDigest {
 		return nil, rejectf(CheckWeights, "these weights are not the key's")
 	}
-	return StackParams(vk.program, vk.inference.Plan, w), nil
-}
-
-// StackParams is the stack of the parameters: every tensor zero-padded, at its
-// block's offset.
-func StackParams(p *graph.Program, pl *plan.Plan, w *graph.Weights) []m31.Element {
-	s := &pl.Stacks[plan.Parameters]
-	out := make([]m31.Element, 1<<s.Vars)
-	ids := p.Params()
-	for i, k := range s.Ordered() {
-		t := p.Tensor(ids[i])
-		copy(out[pl.Polys[k].Offset:], Embed(graph.Pad(t.Shape, w.Of(ids[i]))))
-	}
-	return out
+	return vk.inference.Plan.StackParams(vk.program, w), nil
 }
 
 // ProofHeader names what a proof claims to be about.

@@ -186,12 +186,11 @@ func TestForeignTable(t *testing.T) {
 		return pl.Tables[pl.Leaves[i].Table].Mult
 	}
 	r := k.prove(t, hooks{
-		witness: func(s *session) error {
-			b, err := s.polys[l[1].Y].Read(s.q)
-			if err != nil {
-				return err
-			}
-			return edit(s.q, s.polys[l[0].Y], func(v []m31.Element) { copy(v, b) })
+		program: func(p *graph.Program) *graph.Program {
+			q := *p
+			q.Tables = slices.Clone(p.Tables)
+			q.Tables[l[0].Table].Y = p.Tables[l[1].Table].Y
+			return &q
 		},
 		// The first table's lookups are counted as the second's, where the
 		// pairs are: all that is wrong is whose pairs they are.

@@ -5,8 +5,8 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // forward evaluates the program over the padded layout. Input and parameters
@@ -146,7 +146,7 @@ func (s *session) fill(b device.Buffer[m31.Element], v m31.Element) error {
 // quotient up.
 func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 	t := &p.Tables[op.Table]
-	table, err := upload(s, zkml.Embed(t.Y))
+	table, err := upload(s, plan.Embed(t.Y))
 	if err != nil {
 		return err
 	}

@@ -24,16 +24,16 @@ func TestForward(t *testing.T) {
 				t.Fatal(err)
 			}
 			devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-				s, err := newSession(q, &zkml.Argument{Plan: pl}, nil)
+				s, err := newSession(q, nil, &zkml.Argument{Plan: pl}, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer s.free()
-				if err := s.stacks[plan.Parameters].CopyFrom(q, zkml.StackParams(c.Program, pl, c.Weights)); err != nil {
+				if err := s.stacks[plan.Parameters].CopyFrom(q, pl.StackParams(c.Program, c.Weights)); err != nil {
 					t.Fatal(err)
 				}
 				in := c.Program.Tensor(c.Program.Input)
-				if err := s.polys[c.Program.Input].CopyFrom(q, zkml.Embed(graph.Pad(in.Shape, c.X))); err != nil {
+				if err := s.polys[c.Program.Input].CopyFrom(q, plan.Embed(graph.Pad(in.Shape, c.X))); err != nil {
 					t.Fatal(err)
 				}
 				if err := s.forward(c.Program); err != nil {

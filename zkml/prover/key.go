@@ -56,28 +56,35 @@ func (pk *ProvingKey) VerifyingKey() *zkml.VerifyingKey { return pk.vk }
 // Weights of the key. They must not be changed.
 func (pk *ProvingKey) Weights() *graph.Weights { return pk.weights }
 
-// commitment returns the stacked parameters and their commitment, which is nil
-// if the key has none. The root must be the key's.
-func (pk *ProvingKey) commitment(q *device.Queue) ([]m31.Element, *whirprover.Committed, error) {
+// parameters returns the stacked parameters, nil if there are none.
+func (pk *ProvingKey) parameters() []m31.Element {
 	pk.mu.Lock()
 	defer pk.mu.Unlock()
-	inference := pk.vk.Inference()
-	if pk.stack == nil && !inference.Plan.Stacks[plan.Parameters].Empty() {
-		pk.stack = zkml.StackParams(pk.vk.Program(), inference.Plan, pk.weights)
+	if pk.stack == nil {
+		pk.stack = pk.vk.Inference().Plan.StackParams(pk.vk.Program(), pk.weights)
 	}
-	params := inference.Commitments[plan.Parameters]
+	return pk.stack
+}
+
+// commitment returns the parameters' commitment, nil if the key has none. The
+// root must be the key's.
+func (pk *ProvingKey) commitment(q *device.Queue) (*whirprover.Committed, error) {
+	stack := pk.parameters()
+	pk.mu.Lock()
+	defer pk.mu.Unlock()
+	params := pk.vk.Inference().Commitments[plan.Parameters]
 	if params == nil || pk.committed != nil {
-		return pk.stack, pk.committed, nil
+		return pk.committed, nil
 	}
-	c, err := whirprover.CommitM31(q, params, pk.stack)
+	c, err := whirprover.CommitM31(q, params, stack)
 	if err != nil {
-		return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
+		return nil, fmt.Errorf("commit to the parameters: %w", err)
 	}
 	if c.Root() != pk.vk.Root() {
-		return nil, nil, fmt.Errorf("the weights' commitment is not the verifying key's")
+		return nil, fmt.Errorf("the weights' commitment is not the verifying key's")
 	}
 	pk.committed = c
-	return pk.stack, c, nil
+	return c, nil
 }
 
 // host is a queue for work that always runs on the CPU.

@@ -364,9 +364,6 @@ func rekey(t *testing.T, k *keyed, s zkml.Settings) (*zkml.VerifyingKey, *Provin
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := pk.commitment(cpu(t)); err != nil {
-		t.Fatal(err)
-	}
 	proof, err := proveWeights(cpu(t), pk, vk.WeightsArgument(), new(SetupOptions))
 	if err != nil {
 		t.Fatal(err)

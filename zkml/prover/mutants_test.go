@@ -36,8 +36,8 @@ func TestMutants(t *testing.T) {
 		{Name: "tables share a tag", File: builder, Old: "t.Tag = uint32(len(b.Tables) + 1)", New: "t.Tag = 1", Tests: "TestForeignTable"},
 		{Name: "remainders not looked up", File: program, Old: "w.Leaves = append(w.Leaves, Leaves{Table: ranges[int(l.Shift)], C0: r, C1: -1, Vars: vars})", New: "_ = r", Tests: "TestForgedWitness"},
 		{Name: "padding of weights not checked", File: weights, Old: "if q.Padded() {\n\t\t\tlayer", New: "if false {\n\t\t\tlayer", Tests: "TestForgedWeights"},
-		{Name: "input not absorbed", File: argument, Old: "tr.Absorb(Embed(x))", New: "", Tests: "TestStatement"},
-		{Name: "output not absorbed", File: argument, Old: "tr.Absorb(Embed(y))", New: "", Tests: "TestStatement"},
+		{Name: "input not absorbed", File: argument, Old: "tr.Absorb(plan.Embed(x))", New: "", Tests: "TestStatement"},
+		{Name: "output not absorbed", File: argument, Old: "tr.Absorb(plan.Embed(y))", New: "", Tests: "TestStatement"},
 		{Name: "context not absorbed", File: argument, Old: "tr.AbsorbBytes(context)", New: "", Tests: "TestStatement"},
 		{Name: "key not absorbed", File: argument, Old: "tr.AbsorbBytes(key[:])", New: "", Tests: "TestWork"},
 	}...)

@@ -42,7 +42,7 @@ func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, 
 	if err := p.CheckInput(x); err != nil {
 		return nil, fmt.Errorf("zkml: prove: input: %w", err)
 	}
-	s, err := newSession(q, pk.vk.Inference(), opts.Progress)
+	s, err := newSession(q, pk, pk.vk.Inference(), opts.Progress)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)
 	}
@@ -65,18 +65,13 @@ func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, 
 func (s *session) infer(pk *ProvingKey, x []int32, context []byte) (x2, y []int32, err error) {
 	s.enter(StageForward)
 	p := pk.vk.Program()
-	stack, committed, err := pk.commitment(s.host)
-	if err != nil {
-		return nil, nil, err
-	}
-	s.committed[plan.Parameters] = committed
-	if len(stack) > 0 {
+	if stack := pk.parameters(); stack != nil {
 		if err := s.stacks[plan.Parameters].CopyFrom(s.q, stack); err != nil {
 			return nil, nil, fmt.Errorf("parameters: %w", err)
 		}
 	}
 	in := p.Tensor(p.Input)
-	if err := s.polys[p.Input].CopyFrom(s.q, zkml.Embed(graph.Pad(in.Shape, x))); err != nil {
+	if err := s.polys[p.Input].CopyFrom(s.q, plan.Embed(graph.Pad(in.Shape, x))); err != nil {
 		return nil, nil, fmt.Errorf("input: %w", err)
 	}
 	if s.hooks.input != nil {
@@ -84,7 +79,11 @@ func (s *session) infer(pk *ProvingKey, x []int32, context []byte) (x2, y []int3
 			return nil, nil, err
 		}
 	}
-	if err := s.forward(p); err != nil {
+	run := p
+	if s.hooks.program != nil {
+		run = s.hooks.program(p)
+	}
+	if err := s.forward(run); err != nil {
 		return nil, nil, fmt.Errorf("forward pass: %w", err)
 	}
 	y, err = s.output(p)
@@ -94,7 +93,7 @@ func (s *session) infer(pk *ProvingKey, x []int32, context []byte) (x2, y []int3
 	if s.hooks.statement != nil {
 		x, y = s.hooks.statement(s, slices.Clone(x), y)
 	}
-	s.y = zkml.Embed(graph.Pad(p.Tensor(p.Output).Shape, y))
+	s.y = plan.Embed(graph.Pad(p.Tensor(p.Output).Shape, y))
 	tr, _, err := s.arg.Begin(pk.vk.Digest(), pk.vk.Root())
 	if err != nil {
 		return nil, nil, err

@@ -14,6 +14,7 @@ import (
 	"github.com/zkwarp/zkwarp/whir"
 	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -46,6 +47,7 @@ type Timing struct {
 type hooks struct {
 	params     func(p *plan.Plan, stack []m31.Element)               // at setup, before they are committed
 	statement  func(s *session, x, y []int32) (x2, y2 []int32)       // before it is absorbed
+	program    func(p *graph.Program) *graph.Program                 // that the forward pass runs
 	input      func(s *session) error                                // before the forward pass
 	witness    func(s *session) error                                // after the forward pass
 	counts     func(s *session) error                                // after multiplicities are counted
@@ -71,6 +73,7 @@ func edit[T any](q *device.Queue, b device.Buffer[T], f func(v []T)) error {
 type session struct {
 	q    *device.Queue
 	host *device.Queue
+	pk   *ProvingKey
 	arg  *zkml.Argument
 	plan *plan.Plan
 
@@ -92,12 +95,12 @@ type session struct {
 	notify  func(Stage, bool)
 }
 
-func newSession(q *device.Queue, arg *zkml.Argument, notify func(Stage, bool)) (*session, error) {
+func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, notify func(Stage, bool)) (*session, error) {
 	h, err := host(q.Context())
 	if err != nil {
 		return nil, err
 	}
-	s := &session{q: q, host: h, arg: arg, plan: arg.Plan, notify: notify, proof: new(zkml.Proof), tables: map[uint32]device.Buffer[m31.Element]{}, values: plan.NewValues(arg.Plan)}
+	s := &session{q: q, host: h, pk: pk, arg: arg, plan: arg.Plan, notify: notify, proof: new(zkml.Proof), tables: map[uint32]device.Buffer[m31.Element]{}, values: plan.NewValues(arg.Plan)}
 	return s, s.layout()
 }
 
@@ -206,6 +209,13 @@ func (s *session) commit(tr *transcript.Transcript) error {
 		if err := s.hooks.counts(s); err != nil {
 			return err
 		}
+	}
+	if s.arg.Commitments[plan.Parameters] != nil { // made with the key, unless that was read from a file
+		c, err := s.pk.commitment(s.host)
+		if err != nil {
+			return err
+		}
+		s.committed[plan.Parameters] = c
 	}
 	for h := plan.Witness; h < plan.Stacks; h++ {
 		params := s.arg.Commitments[h]

@@ -61,11 +61,9 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 		return nil, nil, err
 	}
 	pk := &ProvingKey{weights: w}
-	if !main.Stacks[plan.Parameters].Empty() {
-		pk.stack = zkml.StackParams(p, main, w)
-		if opts.hooks.params != nil {
-			opts.hooks.params(main, pk.stack)
-		}
+	pk.stack = main.StackParams(p, w)
+	if opts.hooks.params != nil {
+		opts.hooks.params(main, pk.stack)
 	}
 	if params := parts.Settings.Inference.Commitments[plan.Parameters]; params != nil {
 		h, err := host(q.Context())
@@ -95,15 +93,14 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 // proveWeights makes the key's own proof: every parameter within its bounds,
 // zero in padding.
 func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *SetupOptions) ([]byte, error) {
-	s, err := newSession(q, arg, opts.Progress)
+	s, err := newSession(q, pk, arg, opts.Progress)
 	if err != nil {
 		return nil, err
 	}
 	defer s.free()
 	s.hooks = opts.hooks
 	s.enter(StageForward)
-	s.committed[plan.Parameters] = pk.committed
-	if err := s.stacks[plan.Parameters].CopyFrom(q, pk.stack); err != nil {
+	if err := s.stacks[plan.Parameters].CopyFrom(q, pk.parameters()); err != nil {
 		return nil, fmt.Errorf("parameters: %w", err)
 	}
 	p := pk.vk.Program()

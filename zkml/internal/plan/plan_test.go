@@ -262,8 +262,17 @@ func boolean(k, n int) []m31.QM31 {
 	return out
 }
 
+// cases are the fixed programs and random ones.
+func cases() []*zkmltest.Case {
+	all := zkmltest.Cases()
+	for seed := range uint64(60) {
+		all = append(all, zkmltest.Random(seed))
+	}
+	return all
+}
+
 func TestProgramIdentities(t *testing.T) {
-	for _, c := range zkmltest.Cases() {
+	for _, c := range cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			p, err := plan.ForProgram(c.Program)
 			if err != nil {
@@ -286,7 +295,7 @@ func TestProgramIdentities(t *testing.T) {
 }
 
 func TestWeightIdentities(t *testing.T) {
-	for _, c := range zkmltest.Cases() {
+	for _, c := range cases() {
 		t.Run(c.Name, func(t *testing.T) {
 			p, err := plan.ForWeights(c.Program)
 			if err != nil {

@@ -5,6 +5,7 @@ package zkmltest
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
@@ -138,6 +139,68 @@ func Twin(seed uint64) *Case {
 		g := m.MatMul("left", a, m.Param("w1", []int{6, 4}, m.values(24, 7), 1), false, 1)
 		h := m.MatMul("right", a, m.Param("w2", []int{4, 6}, m.values(24, 7), 1), true, 1)
 		return m.activation("out", m.Linear("sum", []graph.Term{{Coef: 1, T: g}, {Coef: -3, T: h}}, 0, 1), 7, false)
+	})
+}
+
+// Random is a chain of random operations: products, sums, lookups, reshapes,
+// skip connections.
+func Random(seed uint64) *Case {
+	shapes := [][]int{{5}, {1, 3}, {3, 5}, {2, 3, 4}, {7, 1, 2}, {4, 8}}
+	shape := shapes[seed%uint64(len(shapes))]
+	return build(fmt.Sprintf("random %d", seed), seed, shape, func(m *maker, x graph.TensorID) graph.TensorID {
+		all := []graph.TensorID{x}
+		for step := range 4 + m.rng.IntN(4) {
+			name := fmt.Sprintf("t%d", step)
+			t := m.Tensor(x)
+			wide := max(-t.Lo, t.Hi) > 2000
+			switch op := m.rng.IntN(5); {
+			case wide || op == 0:
+				shift := uint8(0)
+				for b := graph.LookupBits(t.Lo, t.Hi, shift); b > 7; b = graph.LookupBits(t.Lo, t.Hi, shift) {
+					shift++
+				}
+				x = m.activation(name, x, shift, m.rng.IntN(2) == 0)
+			case op == 1:
+				k := t.Shape[len(t.Shape)-1]
+				n := 1 + m.rng.IntN(7)
+				trans := m.rng.IntN(2) == 0
+				dims := []int{k, n}
+				if trans {
+					dims = []int{n, k}
+				}
+				x = m.MatMul(name, x, m.Param(name+".w", dims, m.values(k*n, 3), 1), trans, 1)
+			case op == 2: // a parameter that broadcasts along some axes
+				dims := append([]int(nil), t.Shape[m.rng.IntN(len(t.Shape)):]...)
+				for i := range dims {
+					if m.rng.IntN(3) == 0 {
+						dims[i] = 1
+					}
+				}
+				c := m.Param(name+".c", dims, m.values(graph.Elements(dims), 60), 1)
+				x = m.Linear(name, []graph.Term{{Coef: int64(1 + m.rng.IntN(3)), T: x}, {Coef: -1, T: c}}, int64(m.rng.IntN(9)), 1)
+			case op == 3: // split or merge axes
+				n := graph.Elements(t.Shape)
+				var divisors []int
+				for d := 1; d <= n; d++ {
+					if n%d == 0 {
+						divisors = append(divisors, d)
+					}
+				}
+				d := divisors[m.rng.IntN(len(divisors))]
+				x = m.Reshape(name, x, []int{d, n / d})
+			default: // a skip connection from an earlier tensor of the same shape
+				var same []graph.TensorID
+				for _, o := range all {
+					if slices.Equal(m.Tensor(o).Shape, t.Shape) {
+						same = append(same, o)
+					}
+				}
+				o := same[m.rng.IntN(len(same))]
+				x = m.Linear(name, []graph.Term{{Coef: 2, T: x}, {Coef: -1, T: o}}, -1, 1)
+			}
+			all = append(all, x)
+		}
+		return x
 	})
 }
 
