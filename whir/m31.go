@@ -139,6 +139,9 @@ func ReceiveM31(tr TranscriptM31, p *M31Params, root merkle.Digest) (*M31Oracle,
 // Verify checks that the committed table satisfies the claims. It returns
 // nil, or an *Error that names the check that failed.
 func (o *M31Oracle) Verify(claims []M31Claim, pf *M31Proof) error {
+	if pf == nil {
+		return failf(-1, CheckShape, "no proof")
+	}
 	st, err := o.params.Statement(claims, pf.Halves)
 	if err != nil {
 		return err

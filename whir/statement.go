@@ -2,6 +2,7 @@ package whir
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/field"
 )
@@ -117,7 +118,7 @@ func NewStatement[W ~uint32, E field.Element[E]](claims []Claim[E]) Statement[W,
 func NewBatchStatement[W ~uint32, E field.Element[E]](claims []BatchClaim[E]) Statement[W, E] {
 	s := Statement[W, E]{words: []W{W(len(claims))}, claims: append([]BatchClaim[E](nil), claims...)}
 	for _, c := range claims {
-		w := c.Weight.Words()
+		w := slices.Clone(c.Weight.Words())
 		s.words = append(s.words, W(len(w)))
 		for _, v := range c.Values {
 			w = v.AppendWords(w)
@@ -144,11 +145,16 @@ func (s Statement[W, E]) Words() []W { return s.words }
 // Claims of the statement.
 func (s Statement[W, E]) Claims() []BatchClaim[E] { return s.claims }
 
-// Check fails if the claims are too many for p or of a wrong number of
-// variables.
+// Check fails if the claims are too many for p, of a wrong number of variables
+// or values, or not in canonical words.
 func (s Statement[W, E]) Check(p *Params) error {
 	if len(s.claims) > p.c.Claims {
 		return fmt.Errorf("%d claims, parameters allow %d", len(s.claims), p.c.Claims)
+	}
+	for _, w := range s.words {
+		if uint64(w) >= p.c.Spec.Modulus {
+			return fmt.Errorf("word %#x is not canonical", uint32(w))
+		}
 	}
 	for i, c := range s.claims {
 		if n := c.Weight.Vars(); n != p.c.Vars {

@@ -9,6 +9,9 @@ func (o *Oracle[W, F, E]) Verify(st Statement[W, E], pf *Proof[W, E]) error {
 	if err := st.Check(o.params); err != nil {
 		return fail(-1, CheckStatement, err)
 	}
+	if pf == nil {
+		return failf(-1, CheckShape, "no proof")
+	}
 	if err := pf.shape(o.params); err != nil {
 		return fail(-1, CheckShape, err)
 	}

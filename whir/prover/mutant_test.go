@@ -91,6 +91,8 @@ func TestMutants(t *testing.T) {
 			"if pf.Rounds[0].Root != ([8]W{}) {", "if false {"),
 		in("statement.go", "number of claims unchecked", "TestStatements",
 			"if len(s.claims) > p.c.Claims {", "if false {"),
+		in("statement.go", "words of a statement not canonical", "TestStatements",
+			"if uint64(w) >= p.c.Spec.Modulus {", "if false {"),
 		in("statement.go", "variables of claims unchecked", "TestStatements",
 			"n != p.c.Vars {", "n == -1 {"),
 		in("statement.go", "values of claims unchecked", "TestStatements",

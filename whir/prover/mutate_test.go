@@ -321,10 +321,19 @@ func TestStatements(t *testing.T) {
 				try("tables swapped", edit(i, func(c *batchClaim) { c.Values[0], c.Values[1] = c.Values[1], c.Values[0] }))
 			}
 		}
+		large := m31.OneQM31()
+		large.B.Im = m31.P
+		unfit("value not canonical", edit(0, func(c *batchClaim) { c.Values[0] = large }))
+		unfit("own weight not canonical", edit(5, func(c *batchClaim) { c.Weight = linear{sc.p.Vars(), large, one} }))
 		unfit("too many claims", slices.Repeat(sc.claims, 2))
 		try("no claims", nil)
 	}
 	n.log(t)
+	o, err := whir.CM31().Receive(transcript.New(transcript.TagTest), params(t, shapes()["one round"]), [8]m31.Element{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, "no proof", o.Verify(whir.NewStatement[m31.Element, m31.QM31](nil), nil), whir.CheckShape)
 }
 
 // Parameters that differ from the prover's. Only Lambda and Claims leave the
