@@ -178,7 +178,7 @@ func (s *session) block(l *plan.Leaves, num device.Buffer[m31.Element], den devi
 
 // tableY is a table's second column on the device.
 func (s *session) tableY(t *plan.Table) (device.Buffer[m31.Element], error) {
-	if b, ok := s.tables[t.Tag]; ok {
+	if b, ok := s.tables[t.Mult]; ok {
 		return b, nil
 	}
 	y := make([]m31.Element, len(t.Y))
@@ -187,7 +187,7 @@ func (s *session) tableY(t *plan.Table) (device.Buffer[m31.Element], error) {
 	}
 	b, err := upload(s, y)
 	if err == nil {
-		s.tables[t.Tag] = b
+		s.tables[t.Mult] = b
 	}
 	return b, err
 }

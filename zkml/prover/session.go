@@ -87,7 +87,7 @@ type session struct {
 	tr        *transcriptprover.Transcript
 	hooks     hooks
 
-	tables  map[uint32]device.Buffer[m31.Element] // second columns by tag
+	tables  map[int]device.Buffer[m31.Element] // second columns, by multiplicities
 	owned   []interface{ Free() }
 	stage   Stage
 	began   time.Time
@@ -100,7 +100,7 @@ func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, notify func
 	if err != nil {
 		return nil, err
 	}
-	s := &session{q: q, host: h, pk: pk, arg: arg, plan: arg.Plan, notify: notify, proof: new(zkml.Proof), tables: map[uint32]device.Buffer[m31.Element]{}, values: plan.NewValues(arg.Plan)}
+	s := &session{q: q, host: h, pk: pk, arg: arg, plan: arg.Plan, notify: notify, proof: new(zkml.Proof), tables: map[int]device.Buffer[m31.Element]{}, values: plan.NewValues(arg.Plan)}
 	return s, s.layout()
 }
 
