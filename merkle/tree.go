@@ -26,10 +26,19 @@ func Leaves(dst []Digest, words []m31.Element, s Shape, l Layout) error {
 	}
 	dst = dst[:s.Rows]
 	parallel.For(s.Rows, leafGrain, func(lo, hi int) {
-		var row []m31.Element
-		for r := lo; r < hi; r++ {
-			row = l.Row(row[:0], words, s, r)
-			dst[r] = HashRow(row)
+		if !l.Columns {
+			hashRows(dst[lo:hi], words[lo*s.RowWords:hi*s.RowWords], s.RowWords)
+			return
+		}
+		// A few rows at a time are put together from the columns.
+		var rows []m31.Element
+		for ; lo < hi; lo += lanes {
+			n := min(lanes, hi-lo)
+			rows = rows[:0]
+			for r := lo; r < lo+n; r++ {
+				rows = l.Row(rows, words, s, r)
+			}
+			hashRows(dst[lo:lo+n], rows, s.RowWords)
 		}
 	})
 	return nil
@@ -39,9 +48,7 @@ func Leaves(dst []Digest, words []m31.Element, s Shape, l Layout) error {
 // has arity times as many digests as dst, and the two do not overlap.
 func Level(dst, src []Digest, arity int) {
 	parallel.For(len(dst), nodeGrain, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			dst[i] = HashNode(src[i*arity : (i+1)*arity])
-		}
+		hashNodes(dst[lo:hi], src[lo*arity:hi*arity], arity)
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/hash/poseidon2"
 	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
@@ -61,17 +62,16 @@ func (t *Transcript) Grind(bits int) (Nonce, error) {
 		var best atomic.Uint64
 		best.Store(none)
 		parallel.For(int(batch), 256, func(a, b int) {
-			for i := a; i < b; i++ {
+			for i := a; i < b; i += poseidon2.Lanes {
 				n := lo + uint64(i)
 				if n >= best.Load() {
 					return
 				}
-				try := *base
-				try.put(m31.Element(n % m31.P))
-				try.put(m31.Element(n / m31.P))
-				if try.Squeeze()&(1<<bits-1) == 0 {
-					storeMin(&best, n)
-					return
+				for j, w := range base.tryNonces(n) {
+					if w&(1<<bits-1) == 0 {
+						storeMin(&best, n+uint64(j))
+						return
+					}
 				}
 			}
 		})
@@ -80,6 +80,31 @@ func (t *Transcript) Grind(bits int) (Nonce, error) {
 			return nonce, t.CheckWork(bits, nonce)
 		}
 	}
+}
+
+// tryNonces returns the words that would be squeezed after each of the nonces n,
+// n+1, ... were absorbed; their length has been.
+func (t *Transcript) tryNonces(n uint64) [poseidon2.Lanes]m31.Element {
+	var s [16][poseidon2.Lanes]m31.Element
+	for k := range s {
+		for j := range s[k] {
+			s[k][j] = t.words[k]
+		}
+	}
+	at := t.at
+	put := func(word func(uint64) uint64) {
+		for j := range s[at] {
+			s[at][j] = m31.Element(word(n + uint64(j)))
+		}
+		if at++; at == Rate {
+			poseidon2.PermuteLanes16(&s)
+			at = 0
+		}
+	}
+	put(func(n uint64) uint64 { return n % m31.P })
+	put(func(n uint64) uint64 { return n / m31.P })
+	poseidon2.PermuteLanes16(&s)
+	return s[0]
 }
 
 // NonceFrom is the nonce n, which must be below P^2.

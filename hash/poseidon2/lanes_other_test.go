@@ -1,0 +1,7 @@
+//go:build !amd64 || purego
+
+package poseidon2
+
+import "testing"
+
+func TestLanes(t *testing.T) { testLanes(t) }

@@ -1,0 +1,76 @@
+package poseidon2
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+)
+
+func word(r *rand.Rand, i int) m31.Element {
+	switch i % 3 {
+	case 0:
+		return m31.Element(r.Uint64N(m31.P))
+	case 1:
+		return m31.P - 1 - m31.Element(r.Uint64N(2))
+	}
+	return m31.Element(r.Uint64N(2))
+}
+
+// Every lane is the single permutation of its state.
+func testLanes(t *testing.T) {
+	r := rand.New(rand.NewPCG(24, 25))
+	for n := range 60 {
+		var a [16][Lanes]m31.Element
+		var b [24][Lanes]m31.Element
+		for k := range b {
+			for j := range Lanes {
+				b[k][j] = word(r, n+k+j)
+				if k < 16 {
+					a[k][j] = word(r, n*k+j)
+				}
+			}
+		}
+		ain, bin := a, b
+		PermuteLanes16(&a)
+		PermuteLanes24(&b)
+		for j := range Lanes {
+			var one [16]m31.Element
+			for k := range one {
+				one[k] = ain[k][j]
+			}
+			Permute16(&one)
+			for k := range one {
+				if a[k][j] != one[k] {
+					t.Fatalf("width 16, lane %d: word %d is %d, want %d", j, k, a[k][j], one[k])
+				}
+			}
+			var two [24]m31.Element
+			for k := range two {
+				two[k] = bin[k][j]
+			}
+			Permute24(&two)
+			for k := range two {
+				if b[k][j] != two[k] {
+					t.Fatalf("width 24, lane %d: word %d is %d, want %d", j, k, b[k][j], two[k])
+				}
+			}
+		}
+	}
+}
+
+func BenchmarkLanes16(b *testing.B) {
+	var s [16][Lanes]m31.Element
+	for b.Loop() {
+		PermuteLanes16(&s)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/Lanes, "ns/perm")
+}
+
+func BenchmarkLanes24(b *testing.B) {
+	var s [24][Lanes]m31.Element
+	for b.Loop() {
+		PermuteLanes24(&s)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/Lanes, "ns/perm")
+}
