@@ -28,12 +28,6 @@ func FindFor(int) (*Compiler, error) {
 	return nil, &NotFound{Looked: []string{"this build has no GPU support"}}
 }
 
-// Open fails like Find.
-func Open(string) (*Compiler, error) { return FindFor(0) }
-
-// String is "NVRTC 13.0".
-func (c *Compiler) String() string { return fmt.Sprintf("NVRTC %d.%d", c.Major, c.Minor) }
-
 // Target is the architecture to compile for a card of the given compute
 // capability.
 func (c *Compiler) Target(capability int) string { return fmt.Sprintf("sm_%d", capability) }
