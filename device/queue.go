@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"runtime"
 
 	"github.com/zkwarp/zkwarp/device/internal/driver"
@@ -70,7 +71,8 @@ func (q *Queue) done(err error) error {
 		return nil
 	}
 	err = q.dev.wrap(err)
-	if e, ok := err.(*Error); ok && e.Class == ErrFault && q.last != "" && e.Op != "launch "+q.last {
+	var e *Error
+	if errors.As(err, &e) && errors.Is(e, ErrFault) && q.last != "" && e.Op != "launch "+q.last {
 		e.Text += "; last launched: " + q.last
 	}
 	return err

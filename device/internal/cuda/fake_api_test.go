@@ -248,7 +248,11 @@ func TestManyStreams(t *testing.T) {
 				t.Error(err)
 				return
 			}
-			defer s.Close()
+			defer func() {
+				if err := s.Close(); err != nil {
+					t.Error(err)
+				}
+			}()
 			for i := range 30 {
 				n := 1000*g + 17*i + 1
 				p, err := d.Alloc(s, int64(4*n))
