@@ -37,7 +37,7 @@ type Shape struct{ Rows, RowWords, Arity int }
 // Check says what is wrong with the shape, if anything.
 func (s Shape) Check() error {
 	switch {
-	case s.Rows < 1 || s.Rows&(s.Rows-1) != 0 || s.Rows > 1<<40:
+	case s.Rows < 1 || s.Rows&(s.Rows-1) != 0 || s.Rows > 1<<30:
 		return fmt.Errorf("%w: %d rows, want a power of two", ErrShape, s.Rows)
 	case s.RowWords < 1 || s.RowWords > MaxRowWords:
 		return fmt.Errorf("%w: rows of %d words", ErrShape, s.RowWords)

@@ -229,3 +229,35 @@ func BenchmarkGrind12(b *testing.B) {
 		}
 	}
 }
+
+// A state is accepted exactly if it comes back the same, and then goes on to
+// canonical words.
+func FuzzFromState(f *testing.F) {
+	start := New(TagTest).State()
+	f.Add(m31.AppendBytes(nil, start[:]))
+	f.Add(make([]byte, 72))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var s State
+		for i := range s {
+			for j := range 4 {
+				if k := 4*i + j; k < len(b) {
+					s[i] |= m31.Element(b[k]) << (8 * j)
+				}
+			}
+		}
+		tr, err := FromState(s)
+		if err != nil {
+			if !errors.Is(err, ErrState) {
+				t.Fatal(err)
+			}
+			return
+		}
+		if tr.State() != s {
+			t.Fatalf("%v came back as %v", s, tr.State())
+		}
+		tr.Absorb([]m31.Element{1})
+		if w := tr.Challenge().Words(); m31.CheckCanonical(w[:]) != nil {
+			t.Fatalf("challenge %v", w)
+		}
+	})
+}
