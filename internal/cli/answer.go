@@ -81,13 +81,23 @@ func (f *answerFile) text() string {
 }
 
 // loadAnswer reads an output file and returns the integers that a proof is
-// about. What the file derives from them must follow from them: a reader may
-// look at nothing else.
+// about.
 func (a *app) loadAnswer(path string, p *graph.Program) ([]int32, error) {
 	data, err := a.readFile("output", path)
 	if err != nil {
 		return nil, err
 	}
+	y, err := decodeAnswer(data, p)
+	if err != nil {
+		return nil, fmt.Errorf("output %s: %w", path, err)
+	}
+	return y, nil
+}
+
+// decodeAnswer reads an output file. What the file derives from the integers
+// must follow from them, since a reader may look at nothing else: if it does
+// not, the output is rejected.
+func decodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
 	var f struct {
 		OutputData [][]int32  `json:"output_data"`
 		Kind       *string    `json:"kind"`
@@ -98,21 +108,21 @@ func (a *app) loadAnswer(path string, p *graph.Program) ([]int32, error) {
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&f); err != nil {
-		return nil, inputError("output %s: not an output file: %w", path, err)
+		return nil, inputError("not an output file: %w", err)
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return nil, inputError("output %s: more after the end of the object", path)
+		return nil, inputError("more after the end of the object")
 	}
 	if len(f.OutputData) != 1 {
-		return nil, inputError("output %s: output_data has %d entries, want 1", path, len(f.OutputData))
+		return nil, inputError("output_data has %d entries, want 1", len(f.OutputData))
 	}
 	y := f.OutputData[0]
 	want, err := newAnswer(p, y)
 	if err != nil {
-		return nil, inputError("output %s: output_data[0]: %w", path, err)
+		return nil, inputError("output_data[0]: %w", err)
 	}
 	disagree := func(field string) error {
-		return rejected("output %s: field %s does not follow from output_data", path, field)
+		return rejected("field %s does not follow from output_data", field)
 	}
 	switch {
 	case f.Kind != nil && *f.Kind != want.Kind:

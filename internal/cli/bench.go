@@ -71,7 +71,11 @@ func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 		if i == 0 {
 			fmt.Fprintf(a.Out, "%s (%s)\n", r.Card, r.Device)
 		}
-		fmt.Fprintf(a.Out, "%-28s %-16s %12s %-8s cold %s\n", r.Case, r.Metric, figures(r.Value), r.Unit, figures(r.Cold))
+		line := fmt.Sprintf("%-28s %-14s %12s %-12s", r.Case, r.Metric, figures(r.Value), r.Unit)
+		if r.Cold > 0 {
+			line += " cold " + figures(r.Cold)
+		}
+		fmt.Fprintln(a.Out, strings.TrimRight(line, " "))
 	}
 	for _, f := range files {
 		a.say("recorded in %s", f)

@@ -70,26 +70,19 @@ type demo struct {
 
 // demoResult is the object that demo --json prints.
 type demoResult struct {
-	Device           string     `json:"device"`
-	Card             string     `json:"card"`
-	Image            int        `json:"image"`
-	Label            int        `json:"label"`
-	Answer           int        `json:"answer"`
-	Verified         bool       `json:"verified"`
-	TamperedRejected bool       `json:"tampered_rejected"`
-	ProveMS          float64    `json:"prove_ms"`
-	VerifyMS         float64    `json:"verify_ms"`
-	SetupMS          float64    `json:"setup_ms"`
-	ProofBytes       int        `json:"proof_bytes"`
-	SecurityBits     float64    `json:"security_bits"`
-	SecurityMinRound float64    `json:"security_bits_min_round"`
-	AccuracyFloat    float64    `json:"accuracy_float"`
-	AccuracyInteger  float64    `json:"accuracy_integer"`
-	ProofSHA256      string     `json:"proof_sha256"`
-	Rejections       rejections `json:"rejections"`
-	// Stages is milliseconds by stage of the proof, Work what the device did.
-	Stages map[string]float64 `json:"stages_ms"`
-	Work   map[string]any     `json:"work"`
+	Device           string      `json:"device"`
+	Verified         bool        `json:"verified"`
+	TamperedRejected bool        `json:"tampered_rejected"`
+	ProveMS          float64     `json:"prove_ms"`
+	VerifyMS         float64     `json:"verify_ms"`
+	ProofBytes       int         `json:"proof_bytes"`
+	SecurityBits     float64     `json:"security_bits"`
+	SecurityMinRound float64     `json:"security_bits_min_round"`
+	AccuracyFloat    float64     `json:"accuracy_float"`
+	AccuracyInteger  float64     `json:"accuracy_integer"`
+	ProofSHA256      string      `json:"proof_sha256"`
+	Rejections       rejections  `json:"rejections"`
+	Details          demoDetails `json:"details"`
 }
 
 // rejections holds the reasons why the three forgeries were not accepted.
@@ -97,9 +90,17 @@ type rejections struct {
 	Answer    string `json:"answer"`
 	Weight    string `json:"weight"`
 	ProofByte string `json:"proof_byte"`
-	// Relabelled is the proof for another weight with its header exchanged,
-	// so that it claims to be for the honest key.
-	Relabelled string `json:"weight_relabelled"`
+}
+
+// demoDetails is what else a run shows.
+type demoDetails struct {
+	Card    string             `json:"card"`
+	Image   int                `json:"image"`
+	Label   int                `json:"label"`
+	Answer  int                `json:"answer"`
+	SetupMS float64            `json:"setup_ms"`
+	Stages  map[string]float64 `json:"stages_ms"`
+	Work    map[string]any     `json:"work"` // what the device did for the proof
 }
 
 func (d *demo) run() error {
@@ -191,7 +192,7 @@ func (d *demo) prepare() error {
 	if d.vk, d.pk, took, err = d.setupKeys(d.ctx, d.device, d.program, d.weights, zkprover.SetupOptions{}); err != nil {
 		return err
 	}
-	d.result.SetupMS = milliseconds(took)
+	d.result.Details.SetupMS = milliseconds(took)
 	d.say("setup    keys in %s", durationText(took))
 	d.x, err = quant.QuantizeInput(d.program, d.images[d.image].Values())
 	return err
@@ -245,13 +246,13 @@ func (d *demo) prove() error {
 	}
 	digest := sha256.Sum256(d.proved.Proof)
 	security := zkml.Security(d.vk)
-	r.Device, r.Card = d.proved.device.Name(), d.proved.device.Info().String()
-	r.Image, r.Label, r.Answer = d.image, d.labels[d.image], *d.answer.Answer
+	r.Device, r.Details.Card = d.proved.device.Name(), d.proved.device.Info().String()
+	r.Details.Image, r.Details.Label, r.Details.Answer = d.image, d.labels[d.image], *d.answer.Answer
 	r.ProveMS, r.ProofBytes, r.ProofSHA256 = milliseconds(d.proved.time), len(d.proved.Proof), hexText(digest[:])
 	r.SecurityBits, r.SecurityMinRound = security.Sum, security.Min
-	r.Stages, r.Work = stageObject(d.proved.Timings), countsObject(d.proved.stats, d.proved.device)
-	d.say("device   %s", r.Card)
-	d.say("prove    the network says %d (the image shows %d)", r.Answer, r.Label)
+	r.Details.Stages, r.Details.Work = stageObject(d.proved.Timings), countsObject(d.proved.stats, d.proved.device)
+	d.say("device   %s", r.Details.Card)
+	d.say("prove    the network says %d (the image shows %d)", r.Details.Answer, r.Details.Label)
 	d.say("         %s  total %s", stageText(d.proved.Timings), durationText(d.proved.time))
 	d.say("proof    %s, %.1f bits (union; weakest step %.1f), binding, not zero-knowledge", sizeText(int64(r.ProofBytes)), r.SecurityBits, r.SecurityMinRound)
 	start := time.Now()
@@ -272,10 +273,10 @@ func (d *demo) tamper() error {
 	r := &d.result
 	// Another answer: the scores of two digits exchanged.
 	y := slices.Clone(d.proved.Y)
-	other := (r.Answer + 4) % len(y)
-	y[r.Answer], y[other] = y[other], y[r.Answer]
+	other := (r.Details.Answer + 4) % len(y)
+	y[r.Details.Answer], y[other] = y[other], y[r.Details.Answer]
 	answer := zkml.Verify(d.vk, d.x, y, d.proved.Proof, nil)
-	r.Rejections.Answer = d.forgery(fmt.Sprintf("answer %d -> %d", r.Answer, other), answer)
+	r.Rejections.Answer = d.forgery(fmt.Sprintf("answer %d -> %d", r.Details.Answer, other), answer)
 
 	// Another byte of the proof, in the middle.
 	at := len(d.proved.Proof) * 2 / 3
@@ -303,7 +304,7 @@ func (d *demo) tamper() error {
 	relabelled := slices.Clone(forged.Proof)
 	copy(relabelled, d.proved.Proof[:proofHeader])
 	label := zkml.Verify(d.vk, d.x, forged.Y, relabelled, nil)
-	r.Rejections.Relabelled = d.forgery(name+", key renamed", label)
+	r.Rejections.Weight += "; with the key's digest written over: " + d.forgery(name+", key renamed", label)
 	r.TamperedRejected = answer != nil && weight != nil && label != nil && byteErr != nil
 	return nil
 }

@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"encoding/json"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// scores is a program with three scores as output, followed by a last step.
+func scores(t testing.TB, post graph.Post) *graph.Program {
+	t.Helper()
+	vk, err := zkml.DecodeVerifyingKey(readBytes(t, filepath.Join(small(t), "m.vk")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := *vk.Program()
+	p.Post = post
+	return &p
+}
+
+func TestAnswer(t *testing.T) {
+	y := []int32{-10, 500, 20}
+	for _, post := range []graph.Post{
+		graph.NoPost,
+		{Kind: graph.PostSoftmax, Axis: 1, Span: 1},
+		{Kind: graph.PostArgMax, Axis: 1, Span: 1},
+	} {
+		p := scores(t, post)
+		f, err := newAnswer(p, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Kind != post.Kind.String() || f.Answer == nil || *f.Answer != 1 || f.Label != "green" {
+			t.Errorf("%v: %+v", post.Kind, f)
+		}
+		data, err := f.encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, err := decodeAnswer(data, p); err != nil || len(got) != 3 || got[1] != 500 {
+			t.Errorf("%v: read back %v, %v", post.Kind, got, err)
+		}
+		// A derived field that says something else is a rejection.
+		for field, value := range map[string]any{"kind": "guess", "values": []float64{-1}, "answer": 2, "label": "red"} {
+			var object map[string]any
+			if err := json.Unmarshal(data, &object); err != nil {
+				t.Fatal(err)
+			}
+			object[field] = value
+			forged, err := json.Marshal(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := decodeAnswer(forged, p); exitCode(err) != ExitRejected {
+				t.Errorf("%v with another %s: %v", post.Kind, field, err)
+			}
+		}
+	}
+	if f, err := newAnswer(scores(t, graph.Post{Kind: graph.PostSoftmax, Axis: 1, Span: 1}), y); err != nil || math.Abs(f.Values[0]+f.Values[1]+f.Values[2]-1) > 1e-12 {
+		t.Errorf("probabilities %v, %v", f, err)
+	}
+}
+
+func FuzzDecodeAnswer(f *testing.F) {
+	p := scores(f, graph.Post{Kind: graph.PostSoftmax, Axis: 1, Span: 1})
+	good, err := newAnswer(p, []int32{1, 2, 3})
+	if err != nil {
+		f.Fatal(err)
+	}
+	data, err := good.encode()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(data)
+	f.Add([]byte(`{"output_data": [[1, 2, 3]]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		y, err := decodeAnswer(data, p)
+		if err == nil && len(y) != 3 {
+			t.Fatalf("accepted %d values", len(y))
+		}
+	})
+}
