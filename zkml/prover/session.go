@@ -101,7 +101,11 @@ func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, notify func
 		return nil, err
 	}
 	s := &session{q: q, host: h, pk: pk, arg: arg, plan: arg.Plan, notify: notify, proof: new(zkml.Proof), tables: map[int]device.Buffer[m31.Element]{}, values: plan.NewValues(arg.Plan)}
-	return s, s.layout()
+	if err := s.layout(); err != nil {
+		s.free()
+		return nil, err
+	}
+	return s, nil
 }
 
 func alloc[T any](s *session, n int) (device.Buffer[T], error) {
@@ -117,6 +121,9 @@ func upload[T any](s *session, v []T) (device.Buffer[T], error) {
 }
 
 func (s *session) free() {
+	if s.tr != nil {
+		s.tr.Free()
+	}
 	for _, b := range s.owned {
 		b.Free()
 	}
@@ -254,11 +261,11 @@ func (s *session) lookups(tr *transcript.Transcript) error {
 		return err
 	}
 	num, den, err := s.fractions(alpha, beta)
+	defer num.Free()
+	defer den.Free()
 	if err != nil {
 		return fmt.Errorf("fractions: %w", err)
 	}
-	defer num.Free()
-	defer den.Free()
 	if s.hooks.leaves != nil {
 		n, err := num.Read(s.q)
 		if err != nil {
