@@ -18,7 +18,7 @@ func SpecCM31() Spec {
 	}
 }
 
-// Types of the protocol over CM31 and QM31.
+// SchemeCM31 and the other names are the types of the protocol over CM31 and QM31.
 type (
 	SchemeCM31    = Scheme[m31.Element, m31.CM31, m31.QM31]
 	OracleCM31    = Oracle[m31.Element, m31.CM31, m31.QM31]

@@ -99,7 +99,7 @@ type reason struct {
 }
 
 func (r reason) Error() string {
-	if c := cause(r.err); c != r.err {
+	if c := cause(r.err); c != r.err { //nolint:errorlint // the very value: has it a cause at all?
 		return r.check + " (" + c.Error() + ")"
 	}
 	return r.check

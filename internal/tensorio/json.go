@@ -3,6 +3,7 @@ package tensorio
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -184,7 +185,7 @@ func jsonError(d *json.Decoder, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case err == io.EOF || err == io.ErrUnexpectedEOF:
+	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
 		return fmt.Errorf("JSON ends early, at byte %d", d.InputOffset())
 	}
 	return fmt.Errorf("not JSON, near byte %d: %w", d.InputOffset(), err)

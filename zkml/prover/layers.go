@@ -76,10 +76,10 @@ func (s *session) conclude(l *plan.Layer, res *sumcheck.Result) error {
 	for k := range l.Instances {
 		in := &l.Instances[k]
 		e := res.Evals[k]
-		x, w := e[1], m31.QM31{}
+		x := e[1]
 		if in.Kind == plan.Contract {
-			x, w = e[0], e[1]
-			if err := s.values.Set(in.W, w); err != nil {
+			x = e[0]
+			if err := s.values.Set(in.W, e[1]); err != nil {
 				return err
 			}
 		}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
@@ -117,7 +116,7 @@ func (s *session) output(p *graph.Program) ([]int32, error) {
 	real := graph.Unpad(p.Tensor(p.Output).Shape, padded)
 	y := make([]int32, len(real))
 	for i, v := range real {
-		y[i] = signed(m31.Element(v))
+		y[i] = signed(v)
 	}
 	return y, nil
 }
