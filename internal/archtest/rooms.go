@@ -38,17 +38,17 @@ var Rooms = map[string]Room{
 
 	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 
-	"examples": {Rank: 9},
-	"bench": {Rank: 9, Imports: []string{"device", "field", "hash", "logup", "merkle", "mle", "ntt", "sumcheck",
-		"transcript", "whir", "zkml"}},
+	"examples": {Rank: 9, Imports: []string{"device", "zkml"}},
+	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "merkle", "mle", "ntt",
+		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
-	"internal/kernels": {Rank: 10, Imports: []string{"bench", "device", "field", "hash", "logup", "merkle", "mle",
-		"sumcheck", "transcript"}},
-	"internal/cli": {Rank: 10, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
+	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "merkle", "mle",
+		"sumcheck", "transcript", "zkml"}},
+	"internal/cli": {Rank: 11, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
 
-	"cmd":               {Rank: 11, Imports: []string{"internal/cli"}},
-	"internal/tools":    {Rank: 11, Imports: []string{"device", "internal/kernels", "internal/ptx"}},
-	"internal/archtest": {Rank: 11},
+	"cmd":               {Rank: 12, Imports: []string{"internal/cli"}},
+	"internal/tools":    {Rank: 12, Imports: []string{"device", "internal/kernels", "internal/ptx"}},
+	"internal/archtest": {Rank: 12},
 }
 
 // shared are the rooms that need no edge to be imported.

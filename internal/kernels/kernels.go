@@ -13,6 +13,7 @@ import (
 	mle "github.com/zkwarp/zkwarp/mle/prover"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
+	zkml "github.com/zkwarp/zkwarp/zkml/prover"
 )
 
 // All is every translation unit, one for each .cu file of the repository.
@@ -28,5 +29,6 @@ func All() []*kernel.Source {
 		ptxtest.Source,
 		sumcheck.Source,
 		transcript.Source,
+		zkml.Source,
 	}
 }
