@@ -128,6 +128,9 @@ func (a *Argument) fits(mode Mode) error {
 	if a.Work < 0 || a.Work > MaxWork {
 		return fmt.Errorf("%d bits of work, want 0 to %d", a.Work, MaxWork)
 	}
+	if a.Work > 0 && len(a.Plan.Leaves) == 0 {
+		return fmt.Errorf("%d bits of work before lookups, of which there are none", a.Work)
+	}
 	for h, c := range a.Commitments {
 		s := &a.Plan.Stacks[h]
 		need := len(s.Evals) > 0 && !(mode == PublicWeights && plan.Home(h) == plan.Parameters)

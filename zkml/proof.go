@@ -93,7 +93,7 @@ func (c *cursor) take(what string, n int) []byte {
 	if c.err != nil {
 		return nil
 	}
-	if n > len(c.data) {
+	if n < 0 || n > len(c.data) {
 		c.err = fmt.Errorf("%s: truncated: %d bytes left, want %d", what, len(c.data), n)
 		return nil
 	}

@@ -220,6 +220,24 @@ func TestWeakKey(t *testing.T) {
 	}
 }
 
+// TestNeedlessWork asks for work where no challenge follows that it could
+// protect; nobody would check its nonce.
+func TestNeedlessWork(t *testing.T) {
+	c := zkmltest.Plain(4)
+	vk, _, err := Setup(cpu(t), c.Program, c.Weights, &quick)
+	if err != nil {
+		t.Fatal(err)
+	}
+	parts := zkml.KeyParts{Program: c.Program, WeightsDigest: vk.WeightsDigest(), Root: vk.Root(), Settings: vk.Settings()}
+	if _, err := zkml.NewVerifyingKey(parts); err != nil {
+		t.Fatal(err)
+	}
+	parts.Settings.Inference.Work = 1
+	if _, err := zkml.NewVerifyingKey(parts); err == nil {
+		t.Error("a key asks for work before lookups that there are not")
+	}
+}
+
 // TestPublicWeights proves in public-weights mode.
 func TestPublicWeights(t *testing.T) {
 	for _, c := range []*zkmltest.Case{zkmltest.MLP(2, 1, 3, 5), zkmltest.Chain(7), zkmltest.Plain(4)} {

@@ -91,15 +91,29 @@ func prefixEq(k int, r, s []m31.QM31) (sum m31.QM31) {
 }
 
 // MapEval is the extension of a rearrangement's matrix at (out, in).
-// Cost: a product for every element.
+// Cost: three products for every element, memory for the square root of their
+// number.
 func (in *Instance) MapEval(to, from []m31.QM31) (sum m31.QM31) {
-	t, f := mle.EqTable(to), mle.EqTable(from)
-	n := graph.Elements(in.From)
-	for e := range n {
-		sum = sum.Add(t[graph.PaddedIndex(in.To, e)].Mul(f[graph.PaddedIndex(in.From, e)]))
+	t, f := splitEqTable(to), splitEqTable(from)
+	for e := range graph.Elements(in.From) {
+		sum = sum.Add(t.at(graph.PaddedIndex(in.To, e)).Mul(f.at(graph.PaddedIndex(in.From, e))))
 	}
 	return sum
 }
+
+// splitEq is eq of a point as a product: the tables of its first and of its
+// last coordinates.
+type splitEq struct {
+	high, low []m31.QM31
+	bits      int // of an index into low
+}
+
+func splitEqTable(point []m31.QM31) splitEq {
+	n := len(point) / 2
+	return splitEq{mle.EqTable(point[:n]), mle.EqTable(point[n:]), len(point) - n}
+}
+
+func (s *splitEq) at(i int) m31.QM31 { return s.high[i>>s.bits].Mul(s.low[i&(1<<s.bits-1)]) }
 
 // MapTable is the rearrangement's matrix with its first index bound to a
 // point: at the padded index of every real element of the source, eq of to

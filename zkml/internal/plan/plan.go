@@ -187,8 +187,12 @@ type Plan struct {
 	Limbs [][]int
 }
 
-// MaxEvals bounds the number of evaluations in a plan.
-const MaxEvals = 1 << 16
+// Bounds on a plan, whose size may be far beyond that of its program: the
+// number of evaluations, and of summands in all relations.
+const (
+	MaxEvals = 1 << 16
+	MaxTerms = 1 << 20
+)
 
 // MaxVars bounds the variables of any stack and of the tree, so that every
 // count stays far below the characteristic.

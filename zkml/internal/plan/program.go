@@ -28,7 +28,7 @@ func ForProgram(p *graph.Program) (*Plan, error) {
 		b.poly(Poly{Name: t.Name, Home: home, Shape: t.Shape})
 	}
 	b.InputPoly, b.OutputPoly, b.Given = int(p.Input), int(p.Output), -1
-	w := walker{builder: b, program: p, defs: defs}
+	w := walker{builder: b, program: p, defs: defs, sources: sources(p)}
 	w.lookups()
 	for h := range b.Stacks {
 		b.Stacks[h] = stack(Home(h), b.Polys)
@@ -48,7 +48,27 @@ type walker struct {
 	*builder
 	program *graph.Program
 	defs    []graph.Op // by tensor
+	sources []int      // by tensor
+	terms   int        // of all relations
 }
+
+// sources follows, for every tensor, the reshapes before it that leave the
+// padded layout alone.
+func sources(p *graph.Program) []int {
+	out := make([]int, len(p.Tensors))
+	for i := range out {
+		out[i] = i
+	}
+	for _, op := range p.Ops { // definitions precede uses
+		if r, ok := op.(graph.Reshape); ok && graph.ReshapeIsFree(p.Tensors[r.X].Shape, p.Tensors[r.Out].Shape) {
+			out[r.Out] = out[r.X]
+		}
+	}
+	return out
+}
+
+// source is the tensor that a tensor is evaluated as.
+func (w *walker) source(tensor int) int { return w.sources[tensor] }
 
 // lookups lists tables in the program's order, then range tables by size, and
 // the leaves of every lookup: (q, y) in the operation's table and r in
@@ -98,21 +118,6 @@ func sortedKeys(m map[int]int) []int {
 	return k
 }
 
-// source follows reshapes that leave the padded layout alone.
-func (w *walker) source(tensor int) int {
-	for {
-		r, ok := w.defs[tensor].(graph.Reshape)
-		if !ok || !w.free(r) {
-			return tensor
-		}
-		tensor = int(r.X)
-	}
-}
-
-func (w *walker) free(r graph.Reshape) bool {
-	return graph.ReshapeIsFree(w.program.Tensors[r.X].Shape, w.program.Tensors[r.Out].Shape)
-}
-
 // bind hands out the binding point and, if the output has no padding, the
 // evaluation of the output there. A padded output goes through a sum-check of
 // the first layer, since its padding is not public.
@@ -148,15 +153,15 @@ func (w *walker) reduce(fresh []int) error {
 				return err
 			}
 			fresh = append(fresh, more...)
+			if len(w.Evals) > MaxEvals || w.terms > MaxTerms {
+				return fmt.Errorf("plan: more than %d evaluations or %d summands: too many uses of tensors that are not committed", MaxEvals, MaxTerms)
+			}
 		}
 		if len(layer.Relations) == 0 && len(layer.Instances) == 0 {
 			return nil
 		}
 		fresh = w.batch(&layer)
 		w.Layers = append(w.Layers, layer)
-		if len(w.Evals) > MaxEvals {
-			return fmt.Errorf("plan: more than %d evaluations: too many uses of tensors that are not committed", MaxEvals)
-		}
 	}
 }
 
@@ -169,6 +174,7 @@ func (w *walker) expand(layer *Layer, id int) (fresh []int, err error) {
 	}
 	switch op := w.defs[e.Poly].(type) {
 	case graph.Linear:
+		w.terms += len(op.Terms)
 		r := Relation{Name: p.Name, Out: id, Const: m31.FromInt(op.Const)}
 		for _, t := range op.Terms {
 			x := w.source(int(t.T))

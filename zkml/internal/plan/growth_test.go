@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// TestLimits plans programs whose plans would be far larger than they are.
+func TestGrowth(t *testing.T) {
+	ones := func(n int) []graph.Term {
+		terms := make([]graph.Term, n)
+		for k := range terms {
+			terms[k] = graph.Term{Coef: 1 - int64(k%2)*2}
+		}
+		return terms
+	}
+	tests := map[string]struct{ chain, summands, points int }{
+		"summands":    {1 + MaxTerms/graph.MaxTerms, graph.MaxTerms, 1},
+		"evaluations": {MaxEvals / 5, 2, 6},
+	}
+	for name, c := range tests {
+		t.Run(name, func(t *testing.T) {
+			b := graph.NewBuilder(name)
+			x := b.Input("x", []int{1 << 6, 1}, 0, 1, 1)
+			v, terms := x, ones(c.summands)
+			for i := range c.chain {
+				terms[0].T = v
+				for k := range terms[1:] {
+					terms[1+k].T = x
+				}
+				v = b.Linear(fmt.Sprintf("v%d", i), terms, 0, 1)
+			}
+			// Products over axes of every length use v at as many points.
+			out := b.Linear("out", []graph.Term{{Coef: 1, T: v}}, 0, 1)
+			for k := range c.points {
+				r := b.Reshape(fmt.Sprintf("r%d", k), v, []int{1 << (6 - k), 1 << k})
+				w := b.Param(fmt.Sprintf("w%d", k), []int{1 << k, 1 << k}, make([]int32, 1<<(2*k)), 1)
+				m := b.MatMul(fmt.Sprintf("m%d", k), r, w, false, 1)
+				out = b.Linear(fmt.Sprintf("o%d", k), []graph.Term{{Coef: 1, T: out}, {Coef: 1, T: b.Reshape(fmt.Sprintf("f%d", k), m, []int{1 << 6, 1})}}, 0, 1)
+			}
+			p, _, err := b.Build(out, graph.NoPost, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := ForProgram(p); err == nil || !strings.Contains(err.Error(), "too many uses") {
+				t.Errorf("planned: %v", err)
+			}
+		})
+	}
+}
