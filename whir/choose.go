@@ -42,7 +42,7 @@ type Options struct {
 	Arity int
 }
 
-// NoWork, as the work in Options, forbids proof of work.
+// NoWork is the work in Options that forbids proof of work.
 const NoWork = -1
 
 func (o Options) withDefaults() Options {

@@ -18,13 +18,18 @@ func SpecCM31() Spec {
 	}
 }
 
-// SchemeCM31 and the other names are the types of the protocol over CM31 and QM31.
+// The types of the protocol over CM31 and QM31.
 type (
-	SchemeCM31    = Scheme[m31.Element, m31.CM31, m31.QM31]
-	OracleCM31    = Oracle[m31.Element, m31.CM31, m31.QM31]
-	ProofCM31     = Proof[m31.Element, m31.QM31]
+	// SchemeCM31 is the protocol itself.
+	SchemeCM31 = Scheme[m31.Element, m31.CM31, m31.QM31]
+	// OracleCM31 is a committed word.
+	OracleCM31 = Oracle[m31.Element, m31.CM31, m31.QM31]
+	// ProofCM31 is a proof.
+	ProofCM31 = Proof[m31.Element, m31.QM31]
+	// StatementCM31 is what a proof is of.
 	StatementCM31 = Statement[m31.Element, m31.QM31]
-	ClaimCM31     = Claim[m31.QM31]
+	// ClaimCM31 is a point and the value there.
+	ClaimCM31 = Claim[m31.QM31]
 )
 
 // CM31 is the protocol over CM31 and QM31.
