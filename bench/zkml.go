@@ -112,9 +112,9 @@ func perceptron(rng *rand.Rand, tableBits int, widths ...int) (*graph.Program, *
 }
 
 // zkmlCase measures proving and verifying, with keys made beforehand.
-func zkmlCase(make network) func(*Env) ([]Measurement, error) {
+func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 	return func(e *Env) ([]Measurement, error) {
-		p, w, x, err := make(e)
+		p, w, x, err := build(e)
 		if err != nil {
 			return nil, err
 		}

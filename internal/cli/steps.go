@@ -247,14 +247,14 @@ func stages(p *progress) func(zkprover.Stage, bool) {
 }
 
 // proveOnce proves one input.
-func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, context []byte) (*proved, error) {
+func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, tie []byte) (*proved, error) {
 	program := pk.VerifyingKey().Program()
 	out := &proved{}
 	p := a.startProgress("prove", len(zkprover.Stages()))
 	defer p.end()
 	err := a.onDevice(ctx, name, work(program), func(q *device.Queue) error {
 		start := time.Now()
-		r, err := zkprover.Prove(q, pk, x, &zkprover.Options{Context: context, Progress: stages(p)})
+		r, err := zkprover.Prove(q, pk, x, &zkprover.Options{Context: tie, Progress: stages(p)})
 		if err != nil {
 			return err
 		}
