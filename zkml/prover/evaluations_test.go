@@ -1,0 +1,258 @@
+package prover
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/logup"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// TestFractions changes leaves of the tree that are no longer what the columns
+// say.
+func TestFractions(t *testing.T) {
+	k := mlp(t)
+	pl := k.vk.Inference().Plan
+	last := 1<<pl.TreeVars - 1
+	end := pl.Leaves[len(pl.Leaves)-1].Offset + 1<<pl.Leaves[len(pl.Leaves)-1].Vars
+	if end > last {
+		t.Fatal("the case should have leaves beyond the blocks")
+	}
+	for name, c := range map[string]struct {
+		cheat func(num []m31.Element, den []m31.QM31)
+		check string
+	}{
+		// 0/0 in the unused part makes the whole sum 0/0.
+		"zero denominator": {func(_ []m31.Element, den []m31.QM31) { den[last] = m31.QM31{} }, zkml.CheckDenominator},
+		// 1/a - 1/a in the unused part.
+		"extra fractions": {func(num []m31.Element, den []m31.QM31) {
+			num[last], num[last-1] = 1, m31.P-1
+			den[last], den[last-1] = m31.Lift(7), m31.Lift(7)
+		}, zkml.CheckLeafNum},
+		// A denominator of the unused part, whose numerator is 0, is not 1.
+		"other denominator": {func(_ []m31.Element, den []m31.QM31) { den[last] = m31.Lift(2) }, zkml.CheckLeafDen},
+		// Two lookups of one block swapped.
+		"swapped lookups": {func(_ []m31.Element, den []m31.QM31) {
+			for i := range den {
+				if den[i] != den[0] {
+					den[i], den[0] = den[0], den[i]
+					return
+				}
+			}
+		}, zkml.CheckLeafDen},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := k.prove(t, hooks{leaves: c.cheat})
+			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), c.check)
+		})
+	}
+}
+
+// TestEvaluations sends one wrong evaluation at a time, absorbed like the right
+// one, and goes on honestly from it.
+func TestEvaluations(t *testing.T) {
+	for _, make := range allCases {
+		k := make(t)
+		pl := k.vk.Inference().Plan
+		var sent []int
+		sent = append(sent, pl.LeafSent...)
+		for i := range pl.Layers {
+			sent = append(sent, pl.Layers[i].Sent...)
+		}
+		for _, id := range sent {
+			want := []string{zkml.CheckRelation, zkml.CheckSumcheck, zkml.CheckMerge, zkml.CheckInputBind}
+			if slices.Contains(pl.LeafSent, id) {
+				want = []string{zkml.CheckLeafDen}
+				if pl.Polys[pl.Evals[id].Poly].Home == plan.Multiplicities {
+					want = []string{zkml.CheckLeafNum}
+				}
+			}
+			r := k.prove(t, hooks{evaluation: func(_ *session, e int, v m31.QM31) m31.QM31 {
+				if e == id {
+					v = v.Add(m31.OneQM31())
+				}
+				return v
+			}})
+			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), want...)
+		}
+	}
+}
+
+// TestConsistentEvaluations changes two evaluations so that what combines them
+// still holds: only the claims that they become are false.
+func TestConsistentEvaluations(t *testing.T) {
+	k := mlp(t)
+	pl := k.vk.Inference().Plan
+	// x and r with x - r unchanged leave the quotient alone; r's own block is
+	// then compensated by nothing, so take x and y of the block (q, y) instead.
+	l := &pl.Leaves[slices.IndexFunc(pl.Leaves, func(l plan.Leaves) bool { return l.C1 >= 0 })]
+	x, y := l.AtC0.Terms[0], l.AtC1
+	for _, name := range []string{"column and accumulator"} {
+		t.Run(name, func(t *testing.T) {
+			// beta is not known before the witness is committed, but it is when
+			// evaluations are sent: beta*dq + beta^2*dy = 0.
+			var beta m31.QM31
+			d := m31.Lift(5)
+			r := k.prove(t, hooks{
+				leaves: func(_ []m31.Element, den []m31.QM31) {
+					// Rows j and j+1 of a range table differ by beta.
+					for i := range pl.Leaves {
+						if t := &pl.Leaves[i]; t.Rows && pl.Tables[t.Table].Y == nil {
+							beta = den[t.Offset].Sub(den[t.Offset+1])
+						}
+					}
+				},
+				evaluation: func(_ *session, id int, v m31.QM31) m31.QM31 {
+					switch id {
+					case x.Of:
+						return v.Sub(beta.Mul(d).MulBase(x.Coef.Inverse()))
+					case y:
+						return v.Add(d)
+					}
+					return v
+				},
+			})
+			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckRelation, zkml.CheckSumcheck, zkml.CheckMerge)
+		})
+	}
+}
+
+// TestPublicFactors proves with public factors that give the same sum but are
+// not the ones that the verifier computes.
+func TestPublicFactors(t *testing.T) {
+	// shift moves weight between two entries in inverse proportion to what they
+	// weigh.
+	shift := func(w []m31.QM31, v []m31.Element) {
+		var at []int
+		for i, e := range v {
+			if e != 0 {
+				at = append(at, i)
+			}
+		}
+		if len(at) < 2 {
+			panic("nothing to shift")
+		}
+		i, j := at[0], at[1]
+		w[i] = w[i].Add(m31.Lift(v[i].Inverse()))
+		w[j] = w[j].Sub(m31.Lift(v[j].Inverse()))
+	}
+	for _, make := range []func(testing.TB) *keyed{mlp, chain, reshaped} {
+		k := make(t)
+		t.Run(k.Name, func(t *testing.T) {
+			seen := false
+			r := k.prove(t, hooks{instance: func(s *session, in *plan.Instance, table []m31.QM31) {
+				v, err := s.polys[s.plan.Evals[in.X].Poly].Read(s.q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				shift(table, v)
+				seen = true
+			}})
+			if !seen {
+				t.Fatal("no public factor")
+			}
+			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckPublicFactor)
+		})
+	}
+	k := mlp(t)
+	for _, home := range []plan.Home{plan.Parameters, plan.Witness, plan.Multiplicities} {
+		t.Run("merge of "+home.String(), func(t *testing.T) {
+			r := k.prove(t, hooks{weight: func(s *session, h plan.Home, table []m31.QM31) {
+				if h == home {
+					v, err := s.stacks[h].Read(s.q)
+					if err != nil {
+						t.Fatal(err)
+					}
+					shift(table, v)
+				}
+			}})
+			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckMerge)
+		})
+	}
+}
+
+// TestRepeatedEvaluation ends two sum-checks of a batch at the same evaluation
+// with two values, so that the batch's own final check still holds.
+func TestRepeatedEvaluation(t *testing.T) {
+	k := twin(t)
+	pl := k.vk.Inference().Plan
+	layer, a, b := -1, 0, 0
+	for i := range pl.Layers {
+		for j := range pl.Layers[i].Instances {
+			for l := range j {
+				if pl.Layers[i].Instances[j].X == pl.Layers[i].Instances[l].X {
+					layer, a, b = i, l, j
+				}
+			}
+		}
+	}
+	if layer < 0 {
+		t.Fatal("no two sum-checks end at one evaluation")
+	}
+	var gamma m31.QM31
+	r := k.prove(t, hooks{proof: func(s *session, p *zkml.Proof) {
+		// gamma is drawn after the claims; solve for it from the final check of
+		// the honest proof by replaying the batch.
+		gamma = replayGamma(t, k, p, layer)
+		e := p.Layers[layer].Batch.Evals
+		d := m31.OneQM31()
+		for range b - a {
+			d = d.Mul(gamma)
+		}
+		// x_a w_a + gamma^(b-a) x_b w_b stays.
+		delta := m31.Lift(9)
+		e[2*a] = e[2*a].Add(delta)
+		e[2*b] = e[2*b].Sub(delta.Mul(e[2*a+1]).Mul(d.Mul(e[2*b+1]).Inverse()))
+	}})
+	err := zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil)
+	rejected(t, err, zkml.CheckSumcheck)
+	if !strings.Contains(err.Error(), "two values") {
+		t.Errorf("rejected by %v", err)
+	}
+}
+
+// replayGamma runs the transcript up to the batching challenge of a layer.
+func replayGamma(t *testing.T, k *keyed, p *zkml.Proof, layer int) m31.QM31 {
+	t.Helper()
+	a := k.vk.Inference()
+	pl := a.Plan
+	tr, _, err := a.Begin(k.vk.Digest(), k.vk.Root())
+	if err != nil {
+		t.Fatal(err)
+	}
+	zkml.AbsorbStatement(tr, k.X, k.Output(), nil)
+	for h := plan.Witness; h < plan.Stacks; h++ {
+		tr.Absorb(a.Commitments[h].CommitmentWords(p.Roots[h]))
+	}
+	tr.Challenges(2)
+	if _, err := logup.Verify(tr, pl.TreeVars, p.Tree); err != nil {
+		t.Fatal(err)
+	}
+	tr.AbsorbQM31(p.Leaves)
+	tr.Challenges(pl.BindVars)
+	if layer != 0 {
+		t.Fatal("the case should have the batch in its first layer")
+	}
+	l := &pl.Layers[0]
+	tr.AbsorbQM31(p.Layers[0].Sent)
+	values := map[int]m31.QM31{}
+	for i, id := range pl.LeafSent {
+		values[id] = p.Leaves[i]
+	}
+	for i, id := range l.Sent {
+		values[id] = p.Layers[0].Sent[i]
+	}
+	claims := make([]m31.QM31, len(l.Instances))
+	for i := range l.Instances {
+		v, ok := values[l.Instances[i].Out]
+		if !ok {
+			t.Fatal("the case should have a batch of evaluations that were sent")
+		}
+		claims[i] = v
+	}
+	tr.AbsorbQM31(claims)
+	return tr.Challenge()
+}
