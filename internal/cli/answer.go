@@ -99,24 +99,22 @@ func (a *app) loadAnswer(path string, p *graph.Program) ([]int32, error) {
 // not, the output is rejected.
 func decodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
 	var f struct {
-		OutputData [][]int32  `json:"output_data"`
-		Kind       *string    `json:"kind"`
-		Values     *[]float64 `json:"values"`
-		Answer     *int       `json:"answer"`
-		Label      *string    `json:"label"`
+		output [][]*int32
+		kind   *string
+		values *[]*float64
+		answer *int
+		label  *string
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&f); err != nil {
+	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label}); err != nil {
 		return nil, inputError("not an output file: %w", err)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, inputError("more after the end of the object")
+	if len(f.output) != 1 {
+		return nil, inputError("output_data has %d entries, want 1", len(f.output))
 	}
-	if len(f.OutputData) != 1 {
-		return nil, inputError("output_data has %d entries, want 1", len(f.OutputData))
+	y, err := present(f.output[0])
+	if err != nil {
+		return nil, inputError("output_data[0]: %w", err)
 	}
-	y := f.OutputData[0]
 	want, err := newAnswer(p, y)
 	if err != nil {
 		return nil, inputError("output_data[0]: %w", err)
@@ -124,17 +122,72 @@ func decodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
 	disagree := func(field string) error {
 		return rejected("field %s does not follow from output_data", field)
 	}
+	if f.values != nil {
+		if values, err := present(*f.values); err != nil || !near(values, want.Values) {
+			return nil, disagree("values")
+		}
+	}
 	switch {
-	case f.Kind != nil && *f.Kind != want.Kind:
+	case f.kind != nil && *f.kind != want.Kind:
 		return nil, disagree("kind")
-	case f.Values != nil && !near(*f.Values, want.Values):
-		return nil, disagree("values")
-	case f.Answer != nil && (want.Answer == nil || *want.Answer != *f.Answer):
+	case f.answer != nil && (want.Answer == nil || *want.Answer != *f.answer):
 		return nil, disagree("answer")
-	case f.Label != nil && *f.Label != want.Label:
+	case f.label != nil && *f.label != want.Label:
 		return nil, disagree("label")
 	}
 	return y, nil
+}
+
+// present are the values of a list without nulls, which would pass for zeros.
+func present[T any](list []*T) ([]T, error) {
+	out := make([]T, len(list))
+	for i, v := range list {
+		if v == nil {
+			return nil, fmt.Errorf("element %d is null", i)
+		}
+		out[i] = *v
+	}
+	return out, nil
+}
+
+// decodeObject reads a JSON object into the fields it may have. Names must be
+// exact, and occur once: other readers of the file take other ones of several
+// that are spelt alike, and would see what nobody has verified.
+func decodeObject(data []byte, fields map[string]any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	tok, err := d.Token()
+	if err != nil {
+		return err
+	}
+	if tok != json.Delim('{') {
+		return fmt.Errorf("no JSON object")
+	}
+	seen := map[string]bool{}
+	for d.More() {
+		tok, err := d.Token()
+		if err != nil {
+			return err
+		}
+		name, _ := tok.(string)
+		into, ok := fields[name]
+		if !ok {
+			return fmt.Errorf("unknown field %.40q", name)
+		}
+		if seen[name] {
+			return fmt.Errorf("field %s occurs twice", name)
+		}
+		seen[name] = true
+		if err := d.Decode(into); err != nil {
+			return fmt.Errorf("field %s: %w", name, err)
+		}
+	}
+	if _, err := d.Token(); err != nil { // the closing brace
+		return err
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return fmt.Errorf("more after the end of the object")
+	}
+	return nil
 }
 
 // near compares derived numbers; exponentials may differ in their last bits

@@ -83,3 +83,34 @@ func FuzzDecodeAnswer(f *testing.F) {
 		}
 	})
 }
+
+// TestAmbiguousAnswer has files that zkwarp and other readers of JSON could
+// understand differently.
+func TestAmbiguousAnswer(t *testing.T) {
+	p := scores(t, graph.NoPost)
+	const good = `"output_data": [[-10, 500, 20]]`
+	if _, err := decodeAnswer([]byte("{"+good+"}"), p); err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{
+		`{"output_data": [[70, 500, 20]], ` + good + `}`,
+		`{"output_data": [[70, 500, 20]], "Output_Data": [[-10, 500, 20]]}`,
+		`{` + good + `, "answer": 2, "answer": 1}`,
+		`{` + good + `, "answer": 2, "ANSWER": 1}`,
+		`{` + good + `, "label": "red", "\u006cabel": "green"}`,
+		`{` + good + `, "\u017falues": [1]}`,
+		`{"output_data": [[null, 500, 20]]}`,
+		`{"output_data": [[-10, 500, 20], [-10, 500, 20]]}`,
+		`{` + good + `} {}`,
+		`[` + good + `]`,
+		`{` + good + `, "values": [-5, null, 10]}`,
+		`{` + good,
+		`{"output_data": [[-10, 500, "20"]]}`,
+		`{"output_data": [[-10, 500.0, 20]]}`,
+		`{"output_data": {"0": [-10, 500, 20]}}`,
+	} {
+		if y, err := decodeAnswer([]byte(text), p); err == nil {
+			t.Errorf("%s is read as %v", text, y)
+		}
+	}
+}
