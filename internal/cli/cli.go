@@ -55,6 +55,9 @@ type app struct {
 	force     bool
 	args      []string // as given, for records of what was run
 
+	uses  []use // of files
+	stdin bool  // standard input has been read
+
 	log   *slog.Logger
 	temps temporaries
 	trace *tracer
@@ -93,7 +96,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	switch {
 	case ctx.Err() != nil && err != nil:
 		err = ctx.Err()
-	case a.trace != nil:
+	case a.trace != nil && exitCode(err) != ExitUsage:
 		err = errors.Join(err, a.writeTrace())
 	}
 	a.temps.removeAll()

@@ -17,6 +17,10 @@ const maxFile = 16 << 30
 // taken than the file has bytes.
 func (a *app) readFile(what, path string) ([]byte, error) {
 	if path == "-" {
+		if a.stdin {
+			return nil, usageError("- stands for standard input, which can be read once only")
+		}
+		a.stdin = true
 		data, err := io.ReadAll(io.LimitReader(a.In, maxFile))
 		if err != nil {
 			return nil, inputError("reading %s from standard input: %w", what, err)
@@ -26,6 +30,9 @@ func (a *app) readFile(what, path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, inputError("reading %s %s: %w", what, path, plainFS(err))
+	}
+	if err := a.use(path, info, false); err != nil {
+		return nil, err
 	}
 	if !info.Mode().IsRegular() && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) == 0 {
 		return nil, inputError("reading %s %s: not a file", what, path)
@@ -52,6 +59,36 @@ func (a *app) readFile(what, path string) ([]byte, error) {
 	return data, nil
 }
 
+// use is one use of a file by this run.
+type use struct {
+	path  string
+	info  fs.FileInfo // nil if there is no such file yet
+	write bool
+}
+
+// use notes that a file is read or is to be written, and refuses to write a
+// file that is also read, such as a key, or written for another purpose:
+// --force means to replace results, not what they are made from.
+func (a *app) use(path string, info fs.FileInfo, write bool) error {
+	if info != nil && info.Mode()&fs.ModeSymlink != 0 {
+		if target, err := os.Stat(path); err == nil {
+			info = target
+		}
+	}
+	for _, u := range a.uses {
+		same := filepath.Clean(u.path) == filepath.Clean(path) || u.info != nil && info != nil && os.SameFile(u.info, info)
+		switch {
+		case !same || !u.write && !write || info != nil && !info.Mode().IsRegular():
+		case u.write && write:
+			return usageError("%s is named for two files to write", path)
+		default:
+			return usageError("%s is named both for a file to read and for one to write", path)
+		}
+	}
+	a.uses = append(a.uses, use{path, info, write})
+	return nil
+}
+
 // output is a file to be written.
 type output struct {
 	path string
@@ -71,6 +108,9 @@ func (a *app) checkOutputs(paths ...string) error {
 			continue
 		}
 		info, err := os.Lstat(p)
+		if err := a.use(p, info, true); err != nil {
+			return err
+		}
 		switch {
 		case err == nil && info.IsDir():
 			return usageError("%s is a folder, not a file to write", p)

@@ -223,6 +223,10 @@ func TestStandardStreams(t *testing.T) {
 	if r.code != ExitOK || r.out != string(readBytes(t, filepath.Join(dir, "x.proof"))) {
 		t.Errorf("prove -o -: exit %d, %d bytes: %s", r.code, len(r.out), r.err)
 	}
+	r = runWith(t, nil, string(readBytes(t, filepath.Join(dir, "m.pk"))), "mock", "--key", "-", "--input", "-")
+	if r.code != ExitUsage || r.out != "" {
+		t.Errorf("standard input for two files: exit %d: %s%s", r.code, r.out, r.err)
+	}
 }
 
 func TestEnvironment(t *testing.T) {

@@ -153,14 +153,11 @@ func (a *app) loadValues(path string, shape []int) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	inputs, err := tensorio.Read(data, shape)
+	values, err := tensorio.ReadOne(data, shape)
 	if err != nil {
 		return nil, inputError("input %s: %w", path, err)
 	}
-	if len(inputs) != 1 {
-		return nil, inputError("input %s: holds %d inputs, want one", path, len(inputs))
-	}
-	return inputs[0], nil
+	return values, nil
 }
 
 // loadSamples reads the inputs in a file, or in all files of a folder.

@@ -7,13 +7,17 @@ import (
 	"image/png"
 )
 
+// maxPixels bounds pictures, however well they are packed.
+const maxPixels = 1 << 26
+
 const pngMagic = "\x89PNG\r\n\x1a\n"
 
 // readPNG decodes a picture for a model whose shape ends in [channels,]
 // height, width, with 1 or 3 channels; everything before must have length 1.
 // 255 becomes 1. A sheet of several images is cut up, row by row. For a model
 // that takes a flat list the picture must have just as many pixels.
-func readPNG(file []byte, shape []int) ([][]float64, error) {
+// More than most images are refused before the picture is unpacked.
+func readPNG(file []byte, shape []int, most int) ([][]float64, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return nil, fmt.Errorf("png: %w", err)
@@ -30,11 +34,17 @@ func readPNG(file []byte, shape []int) ([][]float64, error) {
 	if int64(config.Width)*int64(config.Height) > int64(len(file))*1032*8 {
 		return nil, fmt.Errorf("png: %d x %d pixels in a file of %d bytes", config.Width, config.Height, len(file))
 	}
+	columns, rows := config.Width/width, config.Height/height
+	if pixels := int64(config.Width) * int64(config.Height); pixels > maxPixels {
+		return nil, fmt.Errorf("png: %d pixels, at most %d", pixels, maxPixels)
+	}
+	if n := columns * rows; n > most {
+		return nil, fmt.Errorf("png: holds %d inputs, want at most %d", n, most)
+	}
 	picture, err := png.Decode(bytes.NewReader(file))
 	if err != nil {
 		return nil, fmt.Errorf("png: %w", err)
 	}
-	columns, rows := config.Width/width, config.Height/height
 	out := make([][]float64, 0, columns*rows)
 	for y := range rows {
 		for x := range columns {

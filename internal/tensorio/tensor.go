@@ -50,6 +50,22 @@ func Detect(file []byte) Format {
 // picture some whole number of times as high and wide is a sheet of inputs,
 // read row by row.
 func Read(file []byte, shape []int) ([][]float64, error) {
+	return read(file, shape, math.MaxInt)
+}
+
+// ReadOne is Read for files that must hold one input.
+func ReadOne(file []byte, shape []int) ([]float64, error) {
+	inputs, err := read(file, shape, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(inputs) != 1 {
+		return nil, fmt.Errorf("holds %d inputs, want one", len(inputs))
+	}
+	return inputs[0], nil
+}
+
+func read(file []byte, shape []int, most int) ([][]float64, error) {
 	switch Detect(file) {
 	case NPY:
 		t, err := ReadNPY(file)
@@ -58,7 +74,7 @@ func Read(file []byte, shape []int) ([][]float64, error) {
 		}
 		return split(t, shape)
 	case PNG:
-		return readPNG(file, shape)
+		return readPNG(file, shape, most)
 	}
 	t, err := ReadJSON(file)
 	if err != nil {

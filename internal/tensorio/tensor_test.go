@@ -177,6 +177,31 @@ func TestPNGBomb(t *testing.T) {
 	if _, err := Read(file, []int{1, 4, 4}); err == nil || !strings.Contains(err.Error(), "in a file of") {
 		t.Fatalf("got %v", err)
 	}
+	// Padded until the file could hold that many: too many all the same.
+	long := append(file, make([]byte, 1<<17)...)
+	binary.BigEndian.PutUint32(long[16:], 1<<14)
+	binary.BigEndian.PutUint32(long[20:], 1<<14)
+	binary.BigEndian.PutUint32(long[29:], crc(long[12:29]))
+	if _, err := Read(long, []int{1, 4, 4}); err == nil || !strings.Contains(err.Error(), "at most 67108864") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A sheet is refused by its header where one input is wanted.
+func TestReadOne(t *testing.T) {
+	sheet := pngFile(t, grayRamp(8, 4))
+	if got, err := Read(sheet, []int{4, 4}); err != nil || len(got) != 2 {
+		t.Fatalf("%d inputs, %v", len(got), err)
+	}
+	if _, err := ReadOne(sheet[:40], []int{4, 4}); err == nil || !strings.Contains(err.Error(), "holds 2 inputs") {
+		t.Errorf("a sheet: %v", err)
+	}
+	if _, err := ReadOne(npyFile("|u1", "False", "2, 4", make([]byte, 8)), []int{4}); err == nil || !strings.Contains(err.Error(), "holds 2 inputs") {
+		t.Errorf("a list of inputs: %v", err)
+	}
+	if got, err := ReadOne(pngFile(t, grayRamp(4, 4)), []int{4, 4}); err != nil || len(got) != 16 {
+		t.Errorf("one input: %v, %v", got, err)
+	}
 }
 
 func crc(b []byte) uint32 {
