@@ -162,7 +162,7 @@ func TestReport(t *testing.T) {
 // anywhere: they pass their own checks, and on the emulator their kernels ran.
 var small = []Options{
 	{Suite: "card"},
-	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$"},
+	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$|batch-64$"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
 
