@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,11 +140,17 @@ func TestPublicFactors(t *testing.T) {
 		w[i] = w[i].Add(m31.Lift(v[i].Inverse()))
 		w[j] = w[j].Sub(m31.Lift(v[j].Inverse()))
 	}
-	for _, make := range []func(testing.TB) *keyed{mlp, chain, reshaped} {
-		k := make(t)
-		t.Run(k.Name, func(t *testing.T) {
+	for _, c := range []struct {
+		make func(testing.TB) *keyed
+		kind plan.InstanceKind
+	}{{mlp, plan.Output}, {chain, plan.Output}, {reshaped, plan.Output}, {reshaped, plan.Rearrange}} {
+		k := c.make(t)
+		t.Run(fmt.Sprintf("%s/%d", k.Name, c.kind), func(t *testing.T) {
 			seen := false
 			r := k.prove(t, hooks{instance: func(s *session, in *plan.Instance, table []m31.QM31) {
+				if in.Kind != c.kind {
+					return
+				}
 				v, err := s.polys[s.plan.Evals[in.X].Poly].Read(s.q)
 				if err != nil {
 					t.Fatal(err)

@@ -21,6 +21,7 @@ type hooks struct {
 	leaves     func(num []m31.Element, den []m31.QM31)               // of the fractional-sum tree
 	evaluation func(s *session, id int, v m31.QM31) m31.QM31         // before it is sent
 	instance   func(s *session, in *plan.Instance, table []m31.QM31) // a public factor over the extension
+	guard      func(in *plan.Instance, table []m31.Element)          // the public factor of a zero-check
 	weight     func(s *session, h plan.Home, table []m31.QM31)       // of the claim merging
 	open       func(s *session, h plan.Home, c whir.M31Claim) whir.M31Claim
 	proof      func(s *session, p *zkml.Proof) // before it is encoded

@@ -93,55 +93,74 @@ func (s *session) conclude(l *plan.Layer, res *sumcheck.Result) error {
 // instance is one sum-check's factors and claimed value.
 func (s *session) instance(in *plan.Instance) (out sumprover.Instance, value m31.QM31, err error) {
 	out.Shape = in.Shape()
-	tensor := s.polys[s.plan.Evals[in.X].Poly]
-	poly := &s.plan.Polys[s.plan.Evals[in.X].Poly]
-	switch in.Kind {
-	case plan.Contract:
-		if out.Tables, err = s.contraction(in); err != nil {
+	if in.Out >= 0 {
+		if value, err = s.values.Get(in.Out); err != nil {
 			return out, value, err
 		}
-		value, err = s.values.Get(in.Out)
-	case plan.Rearrange:
-		table, err := upload(s, in.MapTable(s.values.At(in.Out)))
-		if err != nil {
-			return out, value, err
-		}
-		out.Tables = []sumprover.Table{sumprover.Ext(table), sumprover.Base(tensor)}
-		value, err = s.values.Get(in.Out)
+	}
+	if in.Kind == plan.Contract {
+		out.Tables, err = s.contraction(in)
 		return out, value, err
+	}
+	var public sumprover.Table
+	switch in.Kind {
+	case plan.Rearrange:
+		public, err = s.rearrangement(in)
 	case plan.Output:
 		point := s.values.Point(in.At)
-		weight, err := alloc[m31.QM31](s, 1<<in.Vars)
-		if err != nil {
-			return out, value, err
-		}
-		if err := mleprover.EqHost(s.q, weight, point); err != nil {
-			return out, value, err
-		}
-		if err := s.mask(weight, s.plan.Polys[s.plan.OutputPoly]); err != nil {
-			return out, value, err
-		}
-		out.Tables = []sumprover.Table{sumprover.Ext(weight), sumprover.Base(tensor)}
 		value = mle.EvaluateBase(s.y, point)
-		if s.hooks.instance != nil {
-			if err := edit(s.q, weight, func(w []m31.QM31) { s.hooks.instance(s, in, w) }); err != nil {
-				return out, value, err
-			}
-		}
+		public, err = s.outputWeight(in, point)
 	case plan.ZeroPadding:
-		guard, err := alloc[m31.Element](s, 1<<in.Vars)
-		if err != nil {
-			return out, value, err
-		}
-		if err := s.guard(guard, *poly); err != nil {
-			return out, value, err
-		}
 		if out.Point, err = upload(s, s.values.Point(in.At)); err != nil {
 			return out, value, err
 		}
-		out.Tables = []sumprover.Table{sumprover.Base(guard), sumprover.Base(tensor)}
+		public, err = s.paddingGuard(in)
 	}
+	out.Tables = []sumprover.Table{public, sumprover.Base(s.polys[s.plan.Evals[in.X].Poly])}
 	return out, value, err
+}
+
+// rearrangement is the matrix of a reshape, its result bound to a point.
+func (s *session) rearrangement(in *plan.Instance) (sumprover.Table, error) {
+	table := in.MapTable(s.values.At(in.Out))
+	if s.hooks.instance != nil {
+		s.hooks.instance(s, in, table)
+	}
+	b, err := upload(s, table)
+	return sumprover.Ext(b), err
+}
+
+// outputWeight is eq(point, z) at the output's real elements, 0 elsewhere.
+func (s *session) outputWeight(in *plan.Instance, point []m31.QM31) (sumprover.Table, error) {
+	weight, err := alloc[m31.QM31](s, 1<<in.Vars)
+	if err != nil {
+		return sumprover.Table{}, err
+	}
+	if err := mleprover.EqHost(s.q, weight, point); err != nil {
+		return sumprover.Table{}, err
+	}
+	if err := s.mask(weight, s.plan.Polys[s.plan.OutputPoly]); err != nil {
+		return sumprover.Table{}, err
+	}
+	if s.hooks.instance != nil {
+		err = edit(s.q, weight, func(w []m31.QM31) { s.hooks.instance(s, in, w) })
+	}
+	return sumprover.Ext(weight), err
+}
+
+// paddingGuard is 1 in the padding of a parameter, 0 elsewhere.
+func (s *session) paddingGuard(in *plan.Instance) (sumprover.Table, error) {
+	guard, err := alloc[m31.Element](s, 1<<in.Vars)
+	if err != nil {
+		return sumprover.Table{}, err
+	}
+	if err := s.guard(guard, s.plan.Polys[s.plan.Evals[in.X].Poly]); err != nil {
+		return sumprover.Table{}, err
+	}
+	if s.hooks.guard != nil {
+		err = edit(s.q, guard, func(g []m31.Element) { s.hooks.guard(in, g) })
+	}
+	return sumprover.Base(guard), err
 }
 
 // contraction is x~(i, .) and w~(., j) as tables over the contracted axis.

@@ -3,6 +3,7 @@ package prover
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -69,6 +70,25 @@ func TestForgedWeights(t *testing.T) {
 			rejected(t, zkml.Verify(vk, k.X, r.Y, r.Proof, nil), zkml.CheckKeyProof)
 		})
 	}
+	t.Run("nonzero in padding that the guard overlooks", func(t *testing.T) {
+		opts := quick
+		q := &own.Polys[padded]
+		opts.hooks.params = func(p *plan.Plan, stack []m31.Element) { stack[p.Polys[params[padded]].Offset+1<<q.Vars-1] = 1 }
+		opts.hooks.guard = func(in *plan.Instance, table []m31.Element) {
+			if in.Name == q.Name {
+				table[len(table)-1] = 0
+			}
+		}
+		vk, _, err := Setup(cpu(t), k.Program, k.Weights, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = vk.Check()
+		rejected(t, err, zkml.CheckKeyProof)
+		if !strings.Contains(err.Error(), zkml.CheckPublicFactor) {
+			t.Errorf("rejected by %v", err)
+		}
+	})
 	bad := &graph.Weights{Data: slices.Clone(k.Weights.Data)}
 	id := params[narrow]
 	bad.Data[id] = slices.Clone(bad.Data[id])
