@@ -8,7 +8,10 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field/m31"
+	logupprover "github.com/zkwarp/zkwarp/logup/prover"
 	mleprover "github.com/zkwarp/zkwarp/mle/prover"
+	sumcheckprover "github.com/zkwarp/zkwarp/sumcheck/prover"
+	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -17,6 +20,12 @@ var text string
 
 // Source is the package's kernels.
 var Source = &kernel.Source{Name: "zkml/prover/zkml.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, m31.Header}}
+
+// preload compiles what a proof launches, all units at once: one after the
+// other, as stages reach them, takes several times as long.
+func preload(d *device.Device) error {
+	return d.Preload(sumcheckprover.Source, mleprover.Source, logupprover.Source, transcriptprover.Source, Source)
+}
 
 const threads = 256
 

@@ -41,6 +41,9 @@ type session struct {
 }
 
 func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, notify func(Stage, bool)) (*session, error) {
+	if err := preload(q.Device()); err != nil {
+		return nil, err
+	}
 	h, err := host(q.Context())
 	if err != nil {
 		return nil, err
