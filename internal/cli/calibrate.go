@@ -55,6 +55,9 @@ func (a *app) calibrateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.enough("model "+args[0], modelBytes(model)); err != nil {
+				return err
+			}
 			samples, err := a.loadSamples(data, model.Values[model.Input].Shape)
 			if err != nil {
 				return err

@@ -26,11 +26,14 @@ type Streams struct {
 	Terminal bool
 	// LookupEnv finds environment variables, like os.LookupEnv.
 	LookupEnv func(string) (string, bool)
+	// Memory is how much there is in bytes, 0 or a nil function if that is not
+	// known.
+	Memory func() int64
 }
 
 // Process returns the streams of the running process.
 func Process() Streams {
-	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: isTerminal(os.Stderr), LookupEnv: os.LookupEnv}
+	return Streams{In: os.Stdin, Out: os.Stdout, Err: os.Stderr, Terminal: isTerminal(os.Stderr), LookupEnv: os.LookupEnv, Memory: availableMemory}
 }
 
 func isTerminal(f *os.File) bool {

@@ -27,6 +27,9 @@ func (a *app) mockCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.enough("the integer program", programBytes(program)); err != nil {
+				return err
+			}
 			x, err := a.loadInput(input, program)
 			if err != nil {
 				return err

@@ -44,6 +44,9 @@ func (a *app) proveModelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := a.enough("model "+model, modelBytes(onnxModel)); err != nil {
+				return err
+			}
 			shape := onnxModel.Values[onnxModel.Input].Shape
 			values, err := a.loadValues(input, shape)
 			if err != nil {

@@ -246,6 +246,9 @@ func stages(p *progress) func(zkprover.Stage, bool) {
 // proveOnce proves one input.
 func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, tie []byte) (*proved, error) {
 	program := pk.VerifyingKey().Program()
+	if err := a.enough("proving", proofBytes(program)); err != nil {
+		return nil, err
+	}
 	out := &proved{}
 	p := a.startProgress("prove", len(zkprover.Stages()))
 	defer p.end()
