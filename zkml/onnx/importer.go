@@ -14,6 +14,8 @@ type importer struct {
 	dims  map[string]int
 	ids   map[string]int    // tensor name -> index into m.Values
 	masks map[string]string // names that exist but may not be read, and the node that made them
+	// given is the number of elements of initializers and Constant nodes, folded that of values computed from constants.
+	given, folded int
 }
 
 func (im *importer) run() error {
@@ -67,6 +69,7 @@ func (im *importer) initializers() error {
 		if err != nil {
 			return err
 		}
+		im.given += tensor.Len()
 		if _, err := im.define(t.Name, Value{Shape: tensor.Shape, Const: tensor, Int: isInt(t.DataType)}); err != nil {
 			return err
 		}

@@ -125,6 +125,9 @@ func (t *translation) emit(inputs []int, shape []int, attr Attr, integer bool) e
 		if integer {
 			return t.unsupported("an index computed from constants")
 		}
+		if t.im.folded += elements(shape); t.im.folded > maxFolded+2*t.im.given {
+			return t.unsupported("evaluating it on constants: %d elements so far, expected at most %d for %d in the file", t.im.folded, maxFolded+2*t.im.given, t.im.given)
+		}
 		real, err := evaluate(&n, in, shape)
 		if err != nil {
 			return t.unsupported("evaluating it on constants: %w", err)
@@ -141,6 +144,10 @@ func (t *translation) emit(inputs []int, shape []int, attr Attr, integer bool) e
 	t.im.m.Nodes = append(t.im.m.Nodes, n)
 	return nil
 }
+
+// maxFolded bounds the elements that are computed from constants, beyond twice as many as the file holds itself: otherwise a small file
+// could fill the memory.
+const maxFolded = 1 << 22
 
 // constants returns the tensors of values that are all real constants.
 func (m *Model) constants(ids []int) ([]*Tensor, bool) {

@@ -217,6 +217,7 @@ func (t *translation) constant() error {
 	if slices.ContainsFunc(c.Real, math.IsNaN) {
 		return t.unsupported("a constant that is NaN")
 	}
+	t.im.given += c.Len()
 	_, err := t.im.define(t.proto.Output[0], Value{Shape: c.Shape, Const: c, Int: c.Ints != nil})
 	return err
 }

@@ -73,6 +73,19 @@ func TestRejects(t *testing.T) {
 		{"hostile node name", s, []string{`\x1b[2J`}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Node[2].Name, g.Node[2].OpType = "\x1b[2J", "Conv"
 		})},
+		{"constants that grow", s, []string{"evaluating it on constants", "6000 in the file"}, func() *onnxtest.File {
+			f := onnxtest.New(17, "x", 1, 6)
+			c := f.Node("Add", []string{f.Floats("column", make([]float32, 3000), 3000, 1), f.Floats("row", make([]float32, 3000), 1, 3000)})
+			return f.Output(f.Node("MatMul", []string{"x", c}))
+		}},
+		{"constants that grow step by step", s, []string{"evaluating it on constants"}, func() *onnxtest.File {
+			f := onnxtest.New(17, "x", 1, 6)
+			c := f.Node("Add", []string{f.Floats("column", make([]float32, 1000), 1000, 1), f.Floats("row", make([]float32, 1000), 1, 1000)})
+			for range 5 {
+				c = f.Node("Relu", []string{c})
+			}
+			return f.Output(f.Node("MatMul", []string{"x", c}))
+		}},
 		{"unknown attribute", s, []string{`node "Relu0" (Relu)`, `unknown attribute "slope"`}, single(17, "Relu", []string{"x"}, onnxtest.Float("slope", 1))},
 		{"attribute type", s, []string{`attribute "axis" has type FLOAT`}, single(17, "Flatten", []string{"x"}, onnxtest.Float("axis", 1))},
 		{"attribute twice", m, []string{`"axis" is given twice`}, single(17, "Flatten", []string{"x"}, onnxtest.Int("axis", 1), onnxtest.Int("axis", 1))},
