@@ -70,6 +70,9 @@ func NewVerifyingKey(parts KeyParts) (*VerifyingKey, error) {
 	if vk.mode >= modes {
 		return nil, fmt.Errorf("zkml: key: unknown %s", vk.mode)
 	}
+	if vk.program == nil {
+		return nil, fmt.Errorf("zkml: key: no program")
+	}
 	if err := vk.program.Validate(); err != nil {
 		return nil, fmt.Errorf("zkml: key: %w", err)
 	}
@@ -178,7 +181,11 @@ func (vk *VerifyingKey) Settings() Settings { return vk.settings }
 // the key's own proof that the committed weights are well formed. It does the
 // work once; Verify calls it.
 func (vk *VerifyingKey) Check() error {
-	vk.once.Do(func() { vk.checkErr = vk.check() })
+	vk.once.Do(func() {
+		// Stands if the check panics and somebody recovers.
+		vk.checkErr = rejectf(CheckKeyProof, "the check did not finish")
+		vk.checkErr = vk.check()
+	})
 	return vk.checkErr
 }
 

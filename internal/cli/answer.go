@@ -191,13 +191,14 @@ func decodeObject(data []byte, fields map[string]any) error {
 }
 
 // near compares derived numbers; exponentials may differ in their last bits
-// between machines.
+// between machines. What is not finite is near nothing.
 func near(a, b []float64) bool {
 	if len(a) != len(b) {
 		return false
 	}
 	for i := range a {
-		if math.Abs(a[i]-b[i]) > 1e-9*max(1, math.Abs(b[i])) {
+		size := math.Abs(b[i])
+		if math.IsInf(size, 0) || !(math.Abs(a[i]-b[i]) <= max(1e-9*size, 1e-300)) {
 			return false
 		}
 	}

@@ -114,3 +114,21 @@ func TestAmbiguousAnswer(t *testing.T) {
 		}
 	}
 }
+
+func TestNear(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for _, c := range []struct {
+		a, b float64
+		want bool
+	}{
+		{1, 1 + 1e-12, true}, {1, 1 + 1e-6, false}, {0, 0, true}, {1e-10, 2e-10, false}, {-1e-12, 1e-12, false},
+		{5e-324, 0, true}, {1e300, 1e300, true}, {1, inf, false}, {inf, inf, false}, {1, nan, false}, {nan, 1, false},
+	} {
+		if near([]float64{c.a}, []float64{c.b}) != c.want {
+			t.Errorf("%g near %g: %t", c.a, c.b, !c.want)
+		}
+	}
+	if near(nil, []float64{1}) {
+		t.Error("lists of different lengths")
+	}
+}

@@ -51,3 +51,21 @@ func TestGrowth(t *testing.T) {
 		})
 	}
 }
+
+// TestMoved plans rearrangements back and forth, which cost a verifier time
+// and a key nothing.
+func TestMoved(t *testing.T) {
+	b := graph.NewBuilder("moved")
+	shapes := [2][]int{{3, 1 << 20}, {1 << 20, 3}}
+	v := b.Input("x", shapes[0], 0, 1, 1)
+	for i := range 1 + MaxMoved/(3<<20) {
+		v = b.Reshape("r", v, shapes[(i+1)%2])
+	}
+	p, _, err := b.Build(v, graph.NoPost, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := ForProgram(p); err == nil || !strings.Contains(err.Error(), "rearranged") {
+		t.Errorf("planned: %v", err)
+	}
+}

@@ -188,10 +188,12 @@ type Plan struct {
 }
 
 // Bounds on a plan, whose size may be far beyond that of its program: the
-// number of evaluations, and of summands in all relations.
+// number of evaluations, of summands in all relations, and of elements in all
+// rearrangements, each of which the verifier looks at.
 const (
 	MaxEvals = 1 << 16
 	MaxTerms = 1 << 20
+	MaxMoved = 1 << 28
 )
 
 // MaxVars bounds the variables of any stack and of the tree, so that every

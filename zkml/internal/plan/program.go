@@ -50,6 +50,7 @@ type walker struct {
 	defs    []graph.Op // by tensor
 	sources []int      // by tensor
 	terms   int        // of all relations
+	moved   int        // elements of all rearrangements
 }
 
 // sources follows, for every tensor, the reshapes before it that leave the
@@ -153,8 +154,8 @@ func (w *walker) reduce(fresh []int) error {
 				return err
 			}
 			fresh = append(fresh, more...)
-			if len(w.Evals) > MaxEvals || w.terms > MaxTerms {
-				return fmt.Errorf("plan: more than %d evaluations or %d summands: too many uses of tensors that are not committed", MaxEvals, MaxTerms)
+			if len(w.Evals) > MaxEvals || w.terms > MaxTerms || w.moved > MaxMoved {
+				return fmt.Errorf("plan: more than %d evaluations, %d summands or %d rearranged elements: too many uses of tensors that are not committed", MaxEvals, MaxTerms, MaxMoved)
 			}
 		}
 		if len(layer.Relations) == 0 && len(layer.Instances) == 0 {
@@ -191,6 +192,7 @@ func (w *walker) expand(layer *Layer, id int) (fresh []int, err error) {
 		layer.Instances = append(layer.Instances, Instance{Kind: Contract, Name: p.Name, Vars: x.Axes[len(x.Axes)-1], Out: id, Trans: op.TransW, X: int(op.X), W: int(op.W)})
 	case graph.Reshape: // free ones never get here: see source
 		from, to := w.program.Tensors[op.X].Shape, w.program.Tensors[op.Out].Shape
+		w.moved += graph.Elements(from)
 		layer.Instances = append(layer.Instances, Instance{Kind: Rearrange, Name: p.Name, Vars: w.Polys[op.X].Vars, Out: id, X: int(op.X), W: -1, From: from, To: to})
 	default:
 		return nil, fmt.Errorf("plan: virtual tensor %q is defined by %T", p.Name, op)
