@@ -114,6 +114,8 @@ func (a *app) checkOutputs(paths ...string) error {
 		switch {
 		case err == nil && info.IsDir():
 			return usageError("%s is a folder, not a file to write", p)
+		case err == nil && !replaceable(p, info):
+			return usageError("%s is no regular file, and would be replaced by one; - is standard output", p)
 		case err == nil && !a.force:
 			return usageError("%s exists; pass --force to replace it", p)
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
@@ -128,6 +130,16 @@ func (a *app) checkOutputs(paths ...string) error {
 		}
 	}
 	return nil
+}
+
+// replaceable says whether a file under a new name may take the place of an
+// existing one: not of a device or a pipe, even behind a link.
+func replaceable(path string, info fs.FileInfo) bool {
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Stat(path)
+		return err != nil || target.Mode().IsRegular()
+	}
+	return info.Mode().IsRegular()
 }
 
 // write writes all outputs or none: each under a temporary name first, and

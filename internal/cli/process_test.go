@@ -66,6 +66,28 @@ func TestInterrupt(t *testing.T) {
 	}
 }
 
+// Devices are not replaced by files, not even with --force and not behind a
+// link.
+func TestDevicesStay(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("no device files")
+	}
+	dir := t.TempDir()
+	file, dangling, device, link := filepath.Join(dir, "file"), filepath.Join(dir, "dangling"), filepath.Join(dir, "device"), filepath.Join(dir, "link")
+	writeFile(t, file, nil)
+	for name, target := range map[string]string{dangling: filepath.Join(dir, "absent"), device: os.DevNull, link: file} {
+		if err := os.Symlink(target, name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for path, want := range map[string]int{os.DevNull: ExitUsage, device: ExitUsage, file: ExitOK, link: ExitOK, dangling: ExitOK} {
+		a := &app{force: true}
+		if err := a.checkOutputs(path); exitCode(err) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
 // Unfinished files go away, and none begins after that.
 func TestTemporaries(t *testing.T) {
 	dir := t.TempDir()
