@@ -2,6 +2,9 @@ package digits
 
 import (
 	"bytes"
+	"image"
+	"image/png"
+	"os"
 	"testing"
 )
 
@@ -68,5 +71,26 @@ func TestModelIsSmall(t *testing.T) {
 	}
 	if !bytes.Contains(Model, []byte("hidden.weight")) {
 		t.Error("model does not name its weights")
+	}
+}
+
+// seven.png, the input of the README's example, is the picture that the demo
+// shows.
+func TestSeven(t *testing.T) {
+	data, err := os.ReadFile("seven.png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, labels, err := Test()
+	if err != nil {
+		t.Fatal(err)
+	}
+	gray, ok := got.(*image.Gray)
+	if !ok || !bytes.Equal(gray.Pix, images[147].Gray().Pix) || labels[147] != 7 {
+		t.Error("seven.png is not test image 147, or that is no seven")
 	}
 }

@@ -19,7 +19,8 @@ func (a *app) benchCommand() *cobra.Command {
 		Short: "Measure this machine, keep results, and draw them",
 		Long: "Runs a suite of measurements (see bench list). With --record the rows go into the results file of this card;\n" +
 			"that takes a binary built from a commit without changes, and on a GPU, kernels that really ran.",
-		Args: cobra.ExactArgs(1),
+		Args:      cobra.ExactArgs(1),
+		ValidArgs: bench.Suites(),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.Suite = args[0]
 			return a.bench(cmd, o, results)

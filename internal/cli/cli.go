@@ -145,18 +145,36 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.In)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w; see --help", err) })
 	root.AddCommand(verbs(a)...)
+	completions(root)
 	for _, c := range allCommands(root) {
 		if c.Args != nil {
 			check := c.Args
 			c.Args = func(cmd *cobra.Command, args []string) error {
-				if err := check(cmd, args); err != nil {
-					return usageError("%w; usage: %s", err, cmd.UseLine())
+				err := check(cmd, args)
+				switch {
+				case err == nil:
+					return nil
+				case cmd == root:
+					return unknownVerb(root, args[0])
+				case len(args) > 0 && check(cmd, nil) == nil:
+					return usageError("unexpected argument %q; usage: %s", args[len(args)-1], cmd.UseLine())
 				}
-				return nil
+				return usageError("%w; usage: %s", err, cmd.UseLine())
 			}
 		}
 	}
 	return root
+}
+
+// unknownVerb is the error for a first argument that is no verb, with the verbs
+// that look like it.
+func unknownVerb(root *cobra.Command, name string) error {
+	root.SuggestionsMinimumDistance = 2 // edits
+	hint := "zkwarp --help lists them"
+	if near := root.SuggestionsFor(name); len(near) > 0 {
+		hint = "did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return usageError("no verb %q; %s", name, hint)
 }
 
 func allCommands(c *cobra.Command) []*cobra.Command {

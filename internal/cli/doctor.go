@@ -71,6 +71,7 @@ func doctorText(d device.Diagnosis) string {
 		row("simt", "no g++: kernels cannot be tested on the CPU")
 	}
 	row("thresholds", "%s", thresholdText(d))
+	row("", "elements from which --device auto gives an operation to a GPU")
 	for i, line := range d.Advice {
 		name := ""
 		if i == 0 {

@@ -24,7 +24,9 @@ type errorCase struct {
 
 var errorCases = []errorCase{
 	{ExitUsage, "frobnicate"},
+	{ExitUsage, "verfy"},
 	{ExitUsage, "version extra"},
+	{ExitUsage, "inspect @/m.vk @/m.pk"},
 	{ExitUsage, "version --frob"},
 	{ExitUsage, "version --log-level loud"},
 	{ExitUsage, "version --memory-budget much"},
@@ -57,6 +59,7 @@ var errorCases = []errorCase{
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --gpu --multi-gpu"},
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --chunk-budget-gb -1"},
 
+	{ExitInput, "inspect @/x.json"},
 	{ExitInput, "inspect @/absent"},
 	{ExitInput, "inspect @"},
 	{ExitInput, "inspect @/empty"},

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -48,7 +49,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Describe a model, calibration, key, proof or results file",
+		Short: "Describe a model, calibration, key, proof, answer or results file",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if html != "" {
@@ -121,12 +122,60 @@ func (a *app) inspect(path string, data []byte, m modelFlags) (*view, error) {
 			return fail("results", err)
 		}
 		return viewResults(rows), nil
+	case bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")):
+		return viewAnswer(path, data)
 	}
 	parsed, err := a.loadModelData(path, data, m)
+	if errors.Is(err, onnx.ErrMalformed) {
+		return nil, inputError("%w; nor is it a file of zkwarp's", err)
+	}
 	if err != nil {
 		return nil, err
 	}
 	return viewModel(parsed), nil
+}
+
+// viewAnswer shows what an answer file says. Whether it is true takes a proof,
+// and whether its fields agree takes the key.
+func viewAnswer(path string, data []byte) (*view, error) {
+	f := struct {
+		output [][]int32
+		kind   string
+		values []float64
+		answer *int
+		label  string
+	}{}
+	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label}); err != nil {
+		return nil, inputError("file %s: a JSON object, but no answer: %w", path, err)
+	}
+	if len(f.output) != 1 {
+		return nil, inputError("file %s: output_data has %d entries, want 1", path, len(f.output))
+	}
+	v := &view{Kind: "answer"}
+	if f.answer != nil {
+		v.fact("answer", *f.answer)
+	}
+	if f.label != "" {
+		v.fact("label", f.label)
+	}
+	if f.kind != "" {
+		v.fact("values are", f.kind)
+	}
+	v.fact("to believe it", "zkwarp verify, with key, input and proof")
+	t := table{Name: "output", Columns: []string{"element", "integer"}}
+	derived := len(f.values) == len(f.output[0])
+	if derived {
+		t.Columns = append(t.Columns, "value")
+	}
+	for i, y := range f.output[0] {
+		row := []any{i, int(y)}
+		if derived {
+			row = append(row, f.values[i])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	v.Tables = append(v.Tables, t)
+	return v, nil
 }
 
 func viewKey(kind string, vk *zkml.VerifyingKey) *view {

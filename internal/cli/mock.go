@@ -20,8 +20,11 @@ func (a *app) mockCommand() *cobra.Command {
 			if input == "" || (len(args) == 1) == (key != "") || (len(args) == 1) != (calibration != "") {
 				return usageError("pass --input and either MODEL with --calibration, or --key; usage: %s", cmd.UseLine())
 			}
-			if err := a.checkOutputs(out); err != nil {
-				return err
+			printed := a.json && out == "-" // the one object is the answer
+			if !printed {
+				if err := a.checkOutputs(out); err != nil {
+					return err
+				}
 			}
 			program, weights, err := a.mockProgram(args, calibration, key, m)
 			if err != nil {
@@ -42,7 +45,7 @@ func (a *app) mockCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if a.json {
+			if printed {
 				return a.printJSON(answer)
 			}
 			text, err := answer.encode()
@@ -52,7 +55,7 @@ func (a *app) mockCommand() *cobra.Command {
 			if err := a.write(output{path: out, data: text}); err != nil {
 				return err
 			}
-			return a.wrote(out, nil, "answer   %s (not proved)\nwritten  %s", answer.text(), out)
+			return a.wrote(out, answer, "answer   %s (not proved)\nwritten  %s", answer.text(), out)
 		},
 	}
 	c.Flags().StringVar(&calibration, "calibration", "", "the calibration of the model")

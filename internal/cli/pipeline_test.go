@@ -8,6 +8,7 @@ import (
 	"image/png"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 )
@@ -141,12 +142,21 @@ func TestMockAgrees(t *testing.T) {
 	if got := must(t, "mock", "--key", filepath.Join(dir, "m.pk"), "--input", input); got != want {
 		t.Errorf("mock with the key says %s", got)
 	}
+	if got := object(t, must(t, "mock", "--key", filepath.Join(dir, "m.pk"), "--input", input, "--json")); !reflect.DeepEqual(got, object(t, want)) {
+		t.Errorf("mock --json says %v", got)
+	}
+	file := filepath.Join(t.TempDir(), "y.json")
+	got := object(t, must(t, "mock", "--key", filepath.Join(dir, "m.pk"), "--input", input, "--json", "-o", file))
+	if text := string(readBytes(t, file)); text != want || !reflect.DeepEqual(got, object(t, want)) {
+		t.Errorf("mock --json -o writes %s and says %v", text, got)
+	}
 }
 
 func TestInspect(t *testing.T) {
 	dir, temp := small(t), t.TempDir()
 	for name, want := range map[string]string{
 		"m.onnx": "ONNX model", "m.zkcal": "calibration", "m.vk": "verifier's key", "m.pk": "prover's key", "x.proof": "proof",
+		"x.out.json": "answer",
 	} {
 		path := filepath.Join(dir, name)
 		if text := must(t, "inspect", path); !strings.HasPrefix(text, want) {
@@ -274,5 +284,55 @@ func TestPlainProgress(t *testing.T) {
 	r := run(t, "prove", "--key", filepath.Join(dir, "m.pk"), "--input", filepath.Join(dir, "x.json"), "-o", filepath.Join(temp, "x.proof"), "--quiet")
 	if r.code != ExitOK || r.out != "" || r.err != "" {
 		t.Errorf("--quiet printed %q and %q", r.out, r.err)
+	}
+}
+
+// Shells learn the choices of flags from the program.
+func TestCompletion(t *testing.T) {
+	for args, want := range map[string]string{
+		"--device ":            "simt",
+		"version --progress ":  "plain",
+		"setup --optimize ":    "verify",
+		"security --optimize ": "size",
+		"bench ":               "m31",
+		"pro":                  "prove-model",
+	} {
+		out := must(t, append([]string{"__complete"}, strings.Split(args, " ")...)...)
+		if !strings.Contains("\n"+out, "\n"+want) {
+			t.Errorf("zkwarp %s completes to %q, want %s among it", args, out, want)
+		}
+	}
+}
+
+// The README's commands for the model that ships do what they say.
+func TestReadme(t *testing.T) {
+	repository, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	readme := string(readBytes(t, filepath.Join(repository, "README.md")))
+	t.Chdir(t.TempDir())
+	_, commands, ok := strings.Cut(readme, "model that ships:\n")
+	if !ok {
+		t.Fatal("README.md has no commands for the model that ships")
+	}
+	commands, _, _ = strings.Cut(commands, "\n## ")
+	var last string
+	ran := 0
+	for line := range strings.Lines(commands) {
+		args := strings.Fields(line)
+		if len(args) == 0 || args[0] != "zkwarp" {
+			continue
+		}
+		for i, a := range args {
+			if strings.HasPrefix(a, "examples/") {
+				args[i] = filepath.Join(repository, filepath.FromSlash(a))
+			}
+		}
+		last = must(t, args[1:]...)
+		ran++
+	}
+	if ran != 4 || !strings.Contains(last, "accepted") {
+		t.Errorf("%d commands, the last of which says %q", ran, last)
 	}
 }

@@ -1,0 +1,23 @@
+package cli
+
+import "github.com/spf13/cobra"
+
+// completions tells shells what flags with a fixed choice can be; all other
+// values are files, which shells complete by themselves.
+func completions(root *cobra.Command) {
+	choices := map[string][]string{
+		"device":    {"auto", "cpu", "cuda:0", "simt"},
+		"log-level": {"debug", "info", "warn", "error"},
+		"progress":  {"auto", "plain", "none"},
+		"optimize":  {"prove", "size", "verify"},
+	}
+	for _, c := range allCommands(root) {
+		for name, values := range choices {
+			if c.Flags().Lookup(name) == nil && c.PersistentFlags().Lookup(name) == nil {
+				continue
+			}
+			// It fails only for flags that do not exist.
+			_ = c.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}
