@@ -157,8 +157,8 @@ func (d *Diagnosis) advise() []string {
 	if d.NVRTC.supported && d.Cache.Folder == "" {
 		add("kernel cache: no place for it, so kernels are compiled anew each time; set HOME or XDG_CACHE_HOME")
 	}
-	if d.CPU.Arch == "amd64" && !strings.Contains(strings.Join(d.CPU.Features, " "), "AVX-512DQ") {
-		add("CPU: without AVX-512 proofs on the CPU take the slower code paths")
+	if d.CPU.Arch == "amd64" && !strings.Contains(strings.Join(d.CPU.Features, " "), "AVX2") {
+		add("CPU: without AVX2 hashing takes the slower code path")
 	}
 	return out
 }

@@ -341,7 +341,7 @@ func TestAdvice(t *testing.T) {
 		return &Diagnosis{
 			GPUs: []Info{{Device: "cuda:0"}}, Driver: DriverDiagnosis{Library: "libcuda.so.1"},
 			NVRTC: NVRTCDiagnosis{Library: "libnvrtc.so.13", supported: true},
-			Cache: CacheDiagnosis{Folder: "/x"}, CPU: CPUDiagnosis{Arch: "amd64", Features: []string{"AVX2", "AVX-512DQ"}},
+			Cache: CacheDiagnosis{Folder: "/x"}, CPU: CPUDiagnosis{Arch: "amd64", Features: []string{"AVX2"}},
 		}
 	}
 	if got := whole().advise(); len(got) != 0 {
@@ -356,7 +356,7 @@ func TestAdvice(t *testing.T) {
 		"GPU: this build has none":                 func(d *Diagnosis) { d.NVRTC = NVRTCDiagnosis{} },
 		"NVRTC: not found":                         func(d *Diagnosis) { d.NVRTC.Library = "" },
 		"kernel cache:":                            func(d *Diagnosis) { d.Cache.Folder = "" },
-		"CPU:":                                     func(d *Diagnosis) { d.CPU.Features = []string{"AVX2"} },
+		"CPU:":                                     func(d *Diagnosis) { d.CPU.Features = []string{"BMI2"} },
 	} {
 		d := whole()
 		spoil(d)
