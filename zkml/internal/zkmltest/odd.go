@@ -81,8 +81,10 @@ func (m *maker) oddStep(name string, x graph.TensorID, others []graph.TensorID) 
 // factors is a random shape of n elements.
 func (m *maker) factors(n int) []int {
 	var shape []int
-	for d := 1; len(shape) < 6; d = 1 {
-		for d = 1 + m.rng.IntN(6); n%d != 0; d-- {
+	for len(shape) < 6 {
+		d := 1 + m.rng.IntN(6)
+		for n%d != 0 {
+			d--
 		}
 		if n == 1 && m.rng.IntN(2) == 0 {
 			break
