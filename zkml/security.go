@@ -198,7 +198,7 @@ func Choose(p *graph.Program, mode Mode, target int, o whir.Options) (Settings, 
 		}
 		best = math.Max(best, r.Sum)
 	}
-	return Settings{}, fmt.Errorf("zkml: security: no settings reach %d bits in all; the best have %.2f", target, best)
+	return Settings{}, fmt.Errorf("zkml: security: %w of %d bits in all; the best have %.2f", whir.ErrInfeasible, target, best)
 }
 
 // choose finds settings where every line has lambda bits.
@@ -217,7 +217,7 @@ func chooseArgument(p *plan.Plan, params bool, lambda int, o whir.Options) (s Ar
 		bits := fieldBits - math.Log2((&Argument{Plan: p}).identityNumerator())
 		for bits+workBits(s.Work) < float64(lambda) {
 			if s.Work++; s.Work > MaxWork {
-				return s, fmt.Errorf("lookups need more than %d bits of work", MaxWork)
+				return s, fmt.Errorf("%w: lookups need more than %d bits of work", whir.ErrInfeasible, MaxWork)
 			}
 		}
 	}

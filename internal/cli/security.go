@@ -72,6 +72,9 @@ func decodeAnyKey(data []byte) (*zkml.VerifyingKey, error) {
 }
 
 func (a *app) whirSecurity(vars, lambda int, goal whir.Goal) error {
+	if lambda < 1 {
+		return usageError("--lambda %d: want at least 1", lambda)
+	}
 	p, err := whir.ChooseM31(vars, whir.Options{Lambda: lambda, Goal: goal})
 	if err != nil {
 		return usageError("--vars %d, --lambda %d: %w", vars, lambda, err)

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/internal/tensorio"
+	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
@@ -42,6 +43,9 @@ func (a *app) loadModelData(path string, data []byte, f modelFlags) (*onnx.Model
 		n, err := strconv.Atoi(value)
 		if !ok || name == "" || err != nil || n < 1 {
 			return nil, usageError("--dim %q: want name=length, such as batch=1", d)
+		}
+		if _, twice := dims[name]; twice {
+			return nil, usageError("--dim %s is given twice", name)
 		}
 		dims[name] = n
 	}
@@ -218,8 +222,10 @@ func opWork(p *graph.Program, op graph.Op) int {
 }
 
 // onDevice runs body on a queue of the device that the flags and the size of
-// the work choose.
+// the work choose. Errors of the device say so; those of the body that are
+// about something else are for the caller to class.
 func (a *app) onDevice(ctx context.Context, name string, size int, body func(*device.Queue) error) error {
+	var about error
 	err := device.Run(name, "zkml", size, func(d *device.Device) error {
 		if a.memory > 0 {
 			d.SetBudget(int64(a.memory))
@@ -228,9 +234,15 @@ func (a *app) onDevice(ctx context.Context, name string, size int, body func(*de
 		if err != nil {
 			return err
 		}
-		err = body(q)
-		return errors.Join(err, q.Close())
+		about = body(q)
+		if err = q.Close(); err != nil {
+			return errors.Join(about, err)
+		}
+		return about
 	})
+	if about != nil {
+		return err
+	}
 	return withCode(ExitDevice, err)
 }
 
@@ -282,5 +294,8 @@ func (a *app) setupKeys(ctx context.Context, name string, prog *graph.Program, w
 		took = time.Since(start)
 		return err
 	})
-	return vk, pk, took, err
+	if errors.Is(err, whir.ErrInfeasible) {
+		return nil, nil, 0, withCode(ExitUsage, err)
+	}
+	return vk, pk, took, withCode(ExitUnsupported, err)
 }
