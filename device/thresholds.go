@@ -17,17 +17,18 @@ type Thresholds map[string]int
 // usual is for operations that the table does not list.
 const usual = 16
 
-// thresholds are conservative: a GPU round of launches costs some 50 us, in
-// which 16 cores do about 2^16 extension-field multiply-adds.
+// thresholds come from suites m31 and zkml on an H100 with 16 CPU cores beside
+// it (bench/NOTES.md). Those of mle, ntt, poseidon2 and whir are estimates: a
+// GPU round of launches costs some 50 us.
 var thresholds = Thresholds{
 	"poseidon2": 12, // permutations
-	"merkle":    12, // leaves
+	"merkle":    9,  // leaves
 	"mle":       16, // table entries
 	"ntt":       14, // elements
-	"sumcheck":  16, // table entries
-	"logup":     15, // fractions
+	"sumcheck":  12, // table entries
+	"logup":     11, // fractions
 	"whir":      16, // table entries
-	"zkml":      18, // multiply-adds of the model
+	"zkml":      14, // multiply-adds of the model
 }
 
 // DefaultThresholds returns a copy of the table.
