@@ -39,8 +39,8 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	if err != nil {
 		return reject(CheckFormat, err)
 	}
-	if h.Key != vk.digest {
-		return rejectf(CheckKeyDigest, "the proof is for another key (%x..., this one is %x...)", h.Key[:4], vk.digest[:4])
+	if err := vk.named(h); err != nil {
+		return err
 	}
 	// These two digests only tell what differs; the argument itself binds x and y.
 	if h.Input != valuesDigest(x) {
@@ -117,6 +117,28 @@ func DecodeProofHeader(proof []byte) (h ProofHeader, body []byte, err error) {
 	copy(h.Input[:], body)
 	copy(h.Output[:], body[32:])
 	return h, body[64:], nil
+}
+
+// DecodeProof reads a proof for the key without verifying it: nil error means
+// that it is whole and well-formed, not that it proves anything. Errors are
+// those of Verify for CheckFormat and CheckKeyDigest.
+func DecodeProof(vk *VerifyingKey, proof []byte) (*Proof, error) {
+	h, body, err := DecodeProofHeader(proof)
+	if err != nil {
+		return nil, reject(CheckFormat, err)
+	}
+	if err := vk.named(h); err != nil {
+		return nil, err
+	}
+	return vk.inference.DecodeProof(body)
+}
+
+// named checks that a proof is for this key and no other.
+func (vk *VerifyingKey) named(h ProofHeader) error {
+	if h.Key != vk.digest {
+		return rejectf(CheckKeyDigest, "the proof is for another key (%x..., this one is %x...)", h.Key[:4], vk.digest[:4])
+	}
+	return nil
 }
 
 // EncodeProof is the encoding of an inference's proof, as Verify reads it.

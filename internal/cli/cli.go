@@ -129,7 +129,12 @@ func (a *app) root() *cobra.Command {
 		SilenceUsage:      true,
 		PersistentPreRunE: a.before,
 		Args:              cobra.NoArgs,
-		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if a.json {
+				return usageError("--json goes with a verb; zkwarp --help lists them")
+			}
+			return cmd.Help()
+		},
 	}
 	f := root.PersistentFlags()
 	f.StringVar(&a.device, "device", "auto", "where to run: auto, cpu, cuda:N or simt (kernels emulated, for tests)")
@@ -145,6 +150,7 @@ func (a *app) root() *cobra.Command {
 	root.SetIn(a.In)
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w; see --help", err) })
 	root.AddCommand(verbs(a)...)
+	builtinVerbs(root)
 	completions(root)
 	for _, c := range allCommands(root) {
 		if c.Args != nil {
@@ -152,8 +158,8 @@ func (a *app) root() *cobra.Command {
 			c.Args = func(cmd *cobra.Command, args []string) error {
 				err := check(cmd, args)
 				switch {
-				case err == nil:
-					return nil
+				case err == nil, exitCode(err) != unclassified:
+					return err
 				case cmd == root:
 					return unknownVerb(root, args[0])
 				case len(args) > 0 && check(cmd, nil) == nil:

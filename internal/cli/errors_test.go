@@ -25,8 +25,14 @@ type errorCase struct {
 var errorCases = []errorCase{
 	{ExitUsage, "frobnicate"},
 	{ExitUsage, "verfy"},
+	{ExitUsage, "--json"},
+	{ExitUsage, "help nope"},
+	{ExitUsage, "help bench nope"},
+	{ExitUsage, "completion nope"},
+	{ExitUsage, "completion bash nope"},
 	{ExitUsage, "version extra"},
 	{ExitUsage, "inspect @/m.vk @/m.pk"},
+	{ExitUsage, "inspect --key @/m.vk @/m.zkcal"},
 	{ExitUsage, "version --frob"},
 	{ExitUsage, "version --log-level loud"},
 	{ExitUsage, "version --memory-budget much"},
@@ -69,6 +75,10 @@ var errorCases = []errorCase{
 	{ExitInput, "inspect @/empty"},
 	{ExitInput, "inspect @/text"},
 	{ExitInput, "inspect @/head.proof"},
+	{ExitInput, "inspect @/short.proof"},
+	{ExitInput, "inspect @/odd.proof"},
+	{ExitInput, "inspect --key @/m.vk @/half.proof"},
+	{ExitInput, "inspect --key @/m.vk @/foreign.proof"},
 	{ExitInput, "calibrate @/text --data @/x.json -o @/n"},
 	{ExitInput, "calibrate @/m.onnx --data @/absent -o @/n"},
 	{ExitInput, "calibrate @/m.onnx --data @/none -o @/n"},
@@ -131,6 +141,12 @@ func badFiles(t *testing.T, dir string) {
 	put("two.npy", npy("|u1", "2, 4", make([]byte, 8)))
 	put("short.proof", good("x.proof")[:100])
 	put("head.proof", good("x.proof")[:40])
+	proof := good("x.proof")
+	put("odd.proof", proof[:len(proof)-1])
+	put("half.proof", proof[:len(proof)/8*4])
+	foreign := slices.Clone(proof)
+	foreign[12]++ // in the key's digest
+	put("foreign.proof", foreign)
 	put("future.proof", version(good("x.proof"), 9))
 	put("future.vk", version(good("m.vk"), 9))
 	put("short.vk", good("m.vk")[:200])

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"crypto/sha256"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -44,8 +43,8 @@ func (v *view) fact(name string, value any) { v.Facts = append(v.Facts, fact{nam
 
 func (a *app) inspectCommand() *cobra.Command {
 	var (
-		html string
-		m    modelFlags
+		html, key string
+		m         modelFlags
 	)
 	c := &cobra.Command{
 		Use:   "inspect FILE",
@@ -61,7 +60,16 @@ func (a *app) inspectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			v, err := a.inspect(args[0], data, m)
+			var vk *zkml.VerifyingKey
+			if key != "" {
+				if artefact(data) != zkml.MagicProof {
+					return usageError("--key goes with a proof, which %s is not", args[0])
+				}
+				if vk, err = a.loadVerifyingKey(key); err != nil {
+					return err
+				}
+			}
+			v, err := a.inspect(args[0], data, m, vk)
 			if err != nil {
 				return err
 			}
@@ -83,6 +91,7 @@ func (a *app) inspectCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&html, "html", "", "also write a page with pictures: the graph, and the cost of each step")
+	c.Flags().StringVar(&key, "key", "", "for a proof: the verifier's key, to tell whether the proof is whole")
 	m.register(c)
 	return c
 }
@@ -90,8 +99,8 @@ func (a *app) inspectCommand() *cobra.Command {
 // calibrationMagic begins calibration files (docs/onnx.md).
 const calibrationMagic = "ZKWCAL1\n"
 
-// inspect decodes a file by its first bytes.
-func (a *app) inspect(path string, data []byte, m modelFlags) (*view, error) {
+// inspect decodes a file by its first bytes; vk is for proofs and may be nil.
+func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.VerifyingKey) (*view, error) {
 	fail := func(what string, err error) (*view, error) { return nil, inputError("%s %s: %w", what, path, err) }
 	switch magic := artefact(data); {
 	case magic == zkml.MagicVerifyingKey:
@@ -109,7 +118,7 @@ func (a *app) inspect(path string, data []byte, m modelFlags) (*view, error) {
 		v.fact("weights held", w.Count())
 		return v, nil
 	case magic == zkml.MagicProof:
-		return viewProof(path, data)
+		return viewProof(path, data, vk)
 	case magic == calibrationMagic:
 		c, err := quant.Decode(data)
 		if err != nil {
@@ -231,18 +240,34 @@ func (v *view) addProgram(p *graph.Program) {
 	v.Tables = append(v.Tables, ops, tables)
 }
 
-func viewProof(path string, data []byte) (*view, error) {
+// viewProof shows what a proof claims. Its length follows from its key: only
+// with that (vk, or nil) can a proof that was cut off always be told from a
+// whole one.
+func viewProof(path string, data []byte, vk *zkml.VerifyingKey) (*view, error) {
 	if len(data) < proofHeader {
 		return nil, inputError("proof %s: truncated: %d bytes", path, len(data))
 	}
-	version := binary.LittleEndian.Uint32(data[8:])
-	if version != zkml.Version {
-		return nil, inputError("proof %s: of version %d, want %d", path, version, zkml.Version)
+	h, body, err := zkml.DecodeProofHeader(data)
+	if err != nil {
+		return nil, inputError("proof %s: %w", path, err)
+	}
+	if len(body)%4 != 0 {
+		return nil, inputError("proof %s: truncated, or something was added: %d bytes after the header, want whole 32-bit words", path, len(body))
+	}
+	whole := "cannot be told without the key; pass --key FILE.vk"
+	if vk != nil {
+		if _, err := zkml.DecodeProof(vk, data); err != nil {
+			return nil, inputError("proof %s: %w", path, cause(err))
+		}
+		whole = "yes; whether it proves anything, zkwarp verify tells"
 	}
 	v := &view{Kind: "proof"}
-	v.fact("version", version)
-	v.fact("key digest", hexText(data[12:proofHeader]))
-	v.fact("body", fmt.Sprintf("%d bytes", len(data)-proofHeader))
+	v.fact("version", zkml.Version)
+	v.fact("key digest", hexText(h.Key[:]))
+	v.fact("input digest", hexText(h.Input[:]))
+	v.fact("output digest", hexText(h.Output[:]))
+	v.fact("body", fmt.Sprintf("%d bytes", len(body)))
+	v.fact("complete", whole)
 	return v, nil
 }
 

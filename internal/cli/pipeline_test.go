@@ -173,6 +173,26 @@ func TestInspect(t *testing.T) {
 	}
 }
 
+// With the key a proof of any wrong length is told from a whole one.
+func TestInspectProof(t *testing.T) {
+	dir, cut := small(t), filepath.Join(t.TempDir(), "cut.proof")
+	key, proof := filepath.Join(dir, "m.vk"), readBytes(t, filepath.Join(dir, "x.proof"))
+	if text := must(t, "inspect", "--key", key, filepath.Join(dir, "x.proof")); !strings.Contains(text, "complete          yes") {
+		t.Errorf("a whole proof: %s", text)
+	}
+	for i := range 50 {
+		n := len(proof) - 4*(1+i*i*i/5)
+		writeFile(t, cut, proof[:n])
+		if r := run(t, "inspect", "--key", key, cut); r.code != ExitInput || !strings.Contains(r.err, "truncated") {
+			t.Errorf("cut to %d of %d bytes: exit %d: %s", n, len(proof), r.code, r.err)
+		}
+	}
+	writeFile(t, cut, append(proof, 0, 0, 0, 0))
+	if r := run(t, "inspect", "--key", key, cut); r.code != ExitInput || !strings.Contains(r.err, "4 bytes too many") {
+		t.Errorf("four bytes more: exit %d: %s", r.code, r.err)
+	}
+}
+
 func TestSecurity(t *testing.T) {
 	dir := small(t)
 	for _, args := range [][]string{{"security", filepath.Join(dir, "m.vk")}, {"security", filepath.Join(dir, "m.pk")}} {
