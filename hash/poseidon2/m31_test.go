@@ -2,8 +2,10 @@ package poseidon2
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -184,5 +186,34 @@ func BenchmarkPermute24(b *testing.B) {
 	var s [24]m31.Element
 	for b.Loop() {
 		Permute24(&s)
+	}
+}
+
+// The words that docs/poseidon2.md prints are those of this package.
+func TestDocument(t *testing.T) {
+	page, err := os.ReadFile("../../docs/poseidon2.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	in := make([]m31.Element, 16)
+	for i := range in {
+		in[i] = m31.Element(i)
+	}
+	var want []string
+	for _, v := range permute(t, in) {
+		want = append(want, fmt.Sprint(v))
+	}
+	if got := strings.Join(strings.Fields(string(page)), " "); !strings.Contains(got, strings.Join(want, " ")) {
+		t.Errorf("the page does not show %v", want)
+	}
+	for _, width := range []int{16, 24} {
+		p, err := M31(width)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first := p.Constants().First[0]
+		if text := fmt.Sprintf("%d and %d for width %d", first[0], first[1], width); !strings.Contains(string(page), text) {
+			t.Errorf("the page does not show %q", text)
+		}
 	}
 }

@@ -64,9 +64,13 @@ class Reader:
         need(self.at <= len(self.words), "proof ends early")
         return self.words[self.at - n:self.at]
 
-    def elements(self, n):
-        w = self.take(4 * n)
+    def canonical(self, n):
+        w = self.take(n)
         need(all(x < P for x in w), "word not canonical")
+        return w
+
+    def elements(self, n):
+        w = self.canonical(4 * n)
         return [Q(w[4 * i:4 * i + 4]) for i in range(n)]
 
 
@@ -136,19 +140,22 @@ def text(s):
     return [len(b)] + [int.from_bytes(b[i:i + 3], "little") for i in range(0, len(b), 3)]
 
 
-def verify(case):
-    n = case["vars"]
-    numbers = case["params"]
-    _, _, _, m, rate, batch, _, arity, _, count = numbers[:10]
-    need(batch == 1 and arity == 2, "not for this script")
-    rounds = [numbers[10 + 7 * i:17 + 7 * i] for i in range(count)]
-    proof = Reader(bytes.fromhex(case["proof"]))
+def receive(t, n, numbers, top):
+    """Absorbs the commitment to a table of 2^n words."""
+    t.absorb([n] + text("zkwarp whir 1") + text(NAME) + numbers + top)
 
-    t = Transcript(case["tag"])
-    t.absorb([n] + text("zkwarp whir 1") + text(NAME) + numbers + case["root"])
-    statement, claims = [len(case["claims"])], []
-    for c in case["claims"]:
-        point, value = [Q(x) for x in c["point"]], Q(c["value"])
+
+def opening(t, n, numbers, top, statements, data):
+    """Checks the proof that the committed table has these values at these
+    points, after whatever else the transcript has been through."""
+    _, _, _, m, rate, batch, _, arity, most, count = numbers[:10]
+    need(batch == 1 and arity == 2, "not for this script")
+    need(len(numbers) == 10 + 7 * count and 2 * len(statements) <= most and m == max(n - 1, 1), "parameters")
+    rounds = [numbers[10 + 7 * i:17 + 7 * i] for i in range(count)]
+    proof = Reader(data)
+
+    statement, claims = [len(statements)], []
+    for point, value in statements:
         y0, y1 = proof.elements(2)
         need(value == (ONE - point[-1]) * y0 + point[-1] * y1, "halves")
         statement += [w for x in point + [value, y0, y1] for w in x]
@@ -158,7 +165,7 @@ def verify(case):
     t.absorb(statement)
 
     point, terms, sigma = [], [], ZERO
-    trees = [case["root"]]
+    trees = [top]
     ms, rates = [m], [rate]
     for k, d, *_ in rounds:
         ms.append(ms[-1] - k)
@@ -173,12 +180,12 @@ def verify(case):
             out.append((powers(z, ms[i]), y))
         return out
 
-    def opening(i):
+    def query(i):
         """Reads the opening of tree i; the nonce comes first."""
-        nonce = proof.take(2) if rounds[i][6] else None
+        nonce = proof.canonical(2) if rounds[i][6] else None
         width = (2 if i == 0 else 4) << rounds[i][0]
-        rows = [proof.take(width) for _ in range(proof.take(1)[0])]
-        siblings = [proof.take(8) for _ in range(proof.take(1)[0])]
+        rows = [proof.canonical(width) for _ in range(proof.take(1)[0])]
+        siblings = [proof.canonical(8) for _ in range(proof.take(1)[0])]
         depth = ms[i] + rates[i] - rounds[i][0]
         work(t, nonce, rounds[i][6])
         indices = [t.index(depth) for _ in range(rounds[i][4])]
@@ -197,7 +204,7 @@ def verify(case):
         nonlocal sigma
         for _ in range(times):
             c0, c2 = proof.elements(2)
-            nonce = proof.take(2) if bits else None
+            nonce = proof.canonical(2) if bits else None
             t.absorb(list(c0) + list(c2))
             work(t, nonce, bits)
             r = challenge(t)
@@ -217,18 +224,18 @@ def verify(case):
     add(eq, claims, alpha, ONE)
     fold(rounds[0][0], rounds[0][5])
     for i in range(1, count):
-        top = proof.take(8)
-        t.absorb(top)
+        new = proof.canonical(8)
+        t.absorb(new)
         fresh = samples(i)
-        queried = opening(i - 1)
+        queried = query(i - 1)
         gamma = challenge(t)
         coeff = add(eq, fresh, gamma, gamma)
         add(sel, [(powers(x, ms[i]), u) for x, u in queried], gamma, coeff)
-        trees.append(top)
+        trees.append(new)
         fold(rounds[i][0], rounds[i][5])
     final = proof.elements(2**ms[count])
     t.absorb([w for x in final for w in x])
-    for x, u in opening(count - 1):
+    for x, u in query(count - 1):
         v = ZERO
         for c in reversed(final):
             v = v * x + c
@@ -239,6 +246,13 @@ def verify(case):
     for at, coeff, kind, a in terms:
         weight = weight + coeff * kind(a, point[at:])
     need(weight * extension(final, point[len(point) - ms[count]:]) == sigma, "final claim")
+
+
+def verify(case):
+    t = Transcript(case["tag"])
+    receive(t, case["vars"], case["params"], case["root"])
+    claims = [([Q(x) for x in c["point"]], Q(c["value"])) for c in case["claims"]]
+    opening(t, case["vars"], case["params"], case["root"], claims, bytes.fromhex(case["proof"]))
 
 
 def main():
