@@ -10,7 +10,8 @@
 // Devices are cpu, simt (which needs g++) and cuda (which needs a GPU). One that
 // is missing skips its subtest, or fails it when the comma-separated list
 // ZKWARP_REQUIRE names it, or when it is simt and CI is set.
-// ZKWARP_TEST_DEVICES, a list too, restricts the run to some devices.
+// ZKWARP_TEST_DEVICES, a list too, restricts the run to some devices; tests that
+// compare bytes still take them from the cpu.
 package devicetest
 
 import (
@@ -58,6 +59,11 @@ func Open(t testing.TB, name string) *device.Device {
 	if !wanted(name) {
 		t.Skipf("ZKWARP_TEST_DEVICES leaves %s out", name)
 	}
+	return open(t, name)
+}
+
+func open(t testing.TB, name string) *device.Device {
+	t.Helper()
 	d, err := device.Open(name)
 	switch {
 	case err == nil:
@@ -97,9 +103,14 @@ func Queue(t testing.TB, d *device.Device) *device.Queue {
 // Each runs f once on every device, as subtests called cpu, simt and cuda.
 func Each(t *testing.T, f func(t *testing.T, q *device.Queue)) {
 	t.Helper()
+	each(t, Open, f)
+}
+
+func each(t *testing.T, open func(testing.TB, string) *device.Device, f func(t *testing.T, q *device.Queue)) {
+	t.Helper()
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) {
-			d := Open(t, name)
+			d := open(t, name)
 			before := d.Launches()
 			f(t, Queue(t, d))
 			if testing.Verbose() {
@@ -123,12 +134,18 @@ func Kernels(t *testing.T, f func(t *testing.T, q *device.Queue)) {
 }
 
 // Same runs f once on every device and fails where the bytes it returns differ
-// from the first device's.
+// from the cpu's, which it asks even where ZKWARP_TEST_DEVICES leaves it out.
 func Same(t *testing.T, f func(t *testing.T, q *device.Queue) []byte) {
 	t.Helper()
 	var want []byte
 	var from string
-	Each(t, func(t *testing.T, q *device.Queue) {
+	reference := func(t testing.TB, name string) *device.Device {
+		if name == names[0] {
+			return open(t, name)
+		}
+		return Open(t, name)
+	}
+	each(t, reference, func(t *testing.T, q *device.Queue) {
 		got := f(t, q)
 		if from == "" {
 			want, from = bytes.Clone(got), q.Device().Name()

@@ -28,6 +28,20 @@ func TestSameBuffers(t *testing.T) {
 	})
 }
 
+// The cpu's bytes are there to compare with even in a run that leaves it out.
+func TestSameHasReference(t *testing.T) {
+	t.Setenv("ZKWARP_TEST_DEVICES", "none")
+	var asked []string
+	Same(t, func(_ *testing.T, q *device.Queue) []byte {
+		asked = append(asked, q.Device().Name())
+		return nil
+	})
+	Each(t, func(*testing.T, *device.Queue) { t.Error("a device that is left out was tested") })
+	if len(asked) != 1 || asked[0] != "cpu" {
+		t.Errorf("asked %v, want the cpu alone", asked)
+	}
+}
+
 func TestRandHasNoZeros(t *testing.T) {
 	g := Rand(2)
 	seen := map[uint32]bool{}

@@ -9,8 +9,8 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
-// digits is a perceptron of the size of a digit classifier.
-func digits() *zkmltest.Case { return zkmltest.MLP(1, 1, 784, 128, 10) }
+// digitSized is a perceptron of the size of a digit classifier.
+func digitSized() *zkmltest.Case { return zkmltest.MLP(1, 1, 784, 128, 10) }
 
 // devices runs a benchmark on the CPU and on the first GPU, if there is one.
 func devices(b *testing.B, f func(b *testing.B, q *device.Queue)) {
@@ -31,7 +31,7 @@ func devices(b *testing.B, f func(b *testing.B, q *device.Queue)) {
 }
 
 func BenchmarkProve(b *testing.B) {
-	c := digits()
+	c := digitSized()
 	devices(b, func(b *testing.B, q *device.Queue) {
 		vk, pk, err := Setup(q, c.Program, c.Weights, nil)
 		if err != nil {
@@ -63,7 +63,7 @@ func BenchmarkProve(b *testing.B) {
 }
 
 func BenchmarkSetup(b *testing.B) {
-	c := digits()
+	c := digitSized()
 	devices(b, func(b *testing.B, q *device.Queue) {
 		for b.Loop() {
 			if _, _, err := Setup(q, c.Program, c.Weights, nil); err != nil {
@@ -74,7 +74,7 @@ func BenchmarkSetup(b *testing.B) {
 }
 
 func BenchmarkVerify(b *testing.B) {
-	c := digits()
+	c := digitSized()
 	q := cpu(b)
 	vk, pk, err := Setup(q, c.Program, c.Weights, nil)
 	if err != nil {

@@ -6,39 +6,81 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/examples/digits"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/quant"
 )
 
 func TestMain(m *testing.M) { devicetest.Main(m, Source) }
 
-// TestSameBytes makes keys and proofs on every device.
-func TestSameBytes(t *testing.T) {
-	for _, c := range zkmltest.Cases() {
-		if len(c.X) > 60 {
-			continue // large enough shapes for a test device; TestProveAndVerify has more
+// sameBytes makes keys and a proof of c on every device, compares all bytes,
+// verifies, and sees that kernels ran and that memory is given back.
+func sameBytes(t *testing.T, c *zkmltest.Case, opts *SetupOptions) {
+	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
+		before, launched := q.Device().InUse(), q.Stats().Launches
+		vk, pk, err := Setup(q, c.Program, c.Weights, opts)
+		if err != nil {
+			t.Fatal(err)
 		}
-		t.Run(c.Name, func(t *testing.T) {
-			devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
-				before := q.Device().InUse()
-				vk, pk, err := Setup(q, c.Program, c.Weights, &quick)
-				if err != nil {
-					t.Fatal(err)
-				}
-				r, err := Prove(q, pk, c.X, nil)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := zkml.Verify(vk, c.X, r.Y, r.Proof, nil); err != nil {
-					t.Fatal(err)
-				}
-				if now := q.Device().InUse(); now != before {
-					t.Errorf("%d bytes of device memory are not given back", now-before)
-				}
-				return append(vk.Encode(), r.Proof...)
-			})
-		})
+		r, err := Prove(q, pk, c.X, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := zkml.Verify(vk, c.X, r.Y, r.Proof, nil); err != nil {
+			t.Fatal(err)
+		}
+		if now := q.Device().InUse(); now != before {
+			t.Errorf("%d bytes of device memory are not given back", now-before)
+		}
+		if launched == q.Stats().Launches && !q.OnHost() {
+			t.Error("no kernel ran")
+		}
+		return append(vk.Encode(), r.Proof...)
+	})
+}
+
+// TestSameBytes proves programs of every kind, among them perceptrons of odd
+// widths.
+func TestSameBytes(t *testing.T) {
+	cases := zkmltest.Cases()
+	for _, width := range []int{1, 3, 5, 7, 33, 100} {
+		cases = append(cases, zkmltest.MLP(100+uint64(width), 1, width, width, width))
 	}
+	for _, c := range cases {
+		t.Run(c.Name, func(t *testing.T) { sameBytes(t, c, &quick) })
+	}
+}
+
+// TestSameBytesDigits proves what the model that ships reads in a picture, with
+// the parameters and the work of real keys.
+func TestSameBytesDigits(t *testing.T) {
+	m, err := onnx.Parse(digits.Model, onnx.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	images, err := digits.Calibration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var samples [][]float64
+	for i := range images {
+		samples = append(samples, images[i].Values())
+	}
+	calibration, _, err := quant.Calibrate(m, samples, quant.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, w, err := quant.Build(m, calibration)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x, err := quant.QuantizeInput(p, samples[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameBytes(t, &zkmltest.Case{Name: "digits", Program: p, Weights: w, X: x}, nil)
 }
 
 // TestMemoryBudget runs out of memory at every allocation in turn; nothing may
