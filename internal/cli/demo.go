@@ -276,7 +276,19 @@ func (d *demo) tamper() error {
 	other := (r.Details.Answer + 4) % len(y)
 	y[r.Details.Answer], y[other] = y[other], y[r.Details.Answer]
 	answer := zkml.Verify(d.vk, d.x, y, d.proved.Proof, nil)
-	r.Rejections.Answer = d.forgery(fmt.Sprintf("answer %d -> %d", r.Details.Answer, other), answer)
+	name := fmt.Sprintf("answer %d -> %d", r.Details.Answer, other)
+	r.Rejections.Answer = d.forgery(name, answer)
+	// The same proof, made to name the other answer.
+	opened, err := zkml.DecodeProof(d.vk, d.proved.Proof)
+	if err != nil {
+		return err
+	}
+	renamed, err := zkml.EncodeProof(d.vk, d.x, y, opened)
+	if err != nil {
+		return err
+	}
+	named := zkml.Verify(d.vk, d.x, y, renamed, nil)
+	r.Rejections.Answer += "; with the answer's digest written over: " + d.forgery(name+", renamed", named)
 
 	// Another byte of the proof, in the middle.
 	at := len(d.proved.Proof) * 2 / 3
@@ -305,7 +317,7 @@ func (d *demo) tamper() error {
 	copy(relabelled, d.proved.Proof[:proofHeader])
 	label := zkml.Verify(d.vk, d.x, forged.Y, relabelled, nil)
 	r.Rejections.Weight += "; with the key's digest written over: " + d.forgery(name+", key renamed", label)
-	r.TamperedRejected = answer != nil && weight != nil && label != nil && byteErr != nil
+	r.TamperedRejected = answer != nil && named != nil && weight != nil && label != nil && byteErr != nil
 	return nil
 }
 

@@ -43,6 +43,12 @@ func TestDemo(t *testing.T) {
 	if !strings.HasPrefix(reasons["weight"].(string), "key digest") {
 		t.Errorf("another weight was rejected by %v", reasons["weight"])
 	}
+	// What is in the header only tells what differs; the proof itself fails too.
+	for _, name := range []string{"answer", "weight"} {
+		if !strings.Contains(reasons[name].(string), "written over: lookups: tree") {
+			t.Errorf("%s: the renamed proof was rejected by %v", name, reasons[name])
+		}
+	}
 	proof := readBytes(t, filepath.Join(dir, "digits.proof"))
 	if digest := sha256.Sum256(proof); got["proof_sha256"] != hex.EncodeToString(digest[:]) || got["proof_bytes"].(float64) != float64(len(proof)) {
 		t.Error("the object is not about the proof that was left")
