@@ -31,8 +31,8 @@ type scriptCase struct {
 // docs/protocol.md and shares no code with this implementation: what is
 // accepted here is accepted there, and forgeries are refused by both.
 func TestByScript(t *testing.T) {
-	if testing.Short() {
-		t.Skip("some seconds of Python")
+	if only := os.Getenv("ZKWARP_TEST_DEVICES"); testing.Short() || only != "" && !strings.Contains(only, "cpu") {
+		t.Skip("some seconds of Python, about proofs made on the CPU")
 	}
 	python, err := exec.LookPath("python3")
 	if err != nil {
