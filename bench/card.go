@@ -17,14 +17,16 @@ var CardSource = &kernel.Source{Name: "bench/card.cu", Text: cardText, Headers: 
 
 func cardKernel(name string) device.Kernel { return device.Kernel{Source: CardSource, Name: name} }
 
+const cardSuite = "card"
+
 // cardCases are the limits of the card: what to hold all other rows against.
 func cardCases() []Case {
 	return []Case{
-		{Suite: "card", Name: "copy", About: "device memory copied, bytes read and written counted", Run: cardCopy},
-		{Suite: "card", Name: "read", About: "device memory read", Run: cardRead},
-		{Suite: "card", Name: "imad", About: "32-bit multiply-adds", GPU: true, Kernels: []string{"card_imad"}, Run: cardALU("imad")},
-		{Suite: "card", Name: "lop3", About: "three-input logic operations", GPU: true, Kernels: []string{"card_lop3"}, Run: cardALU("lop3")},
-		{Suite: "card", Name: "launch", About: "an empty kernel enqueued from Go, and one waited for", GPU: true,
+		{Suite: cardSuite, Name: "copy", About: "device memory copied, bytes read and written counted", Run: cardCopy},
+		{Suite: cardSuite, Name: "read", About: "device memory read", Run: cardRead},
+		{Suite: cardSuite, Name: "imad", About: "32-bit multiply-adds", GPU: true, Kernels: []string{"card_imad"}, Run: cardALU("imad")},
+		{Suite: cardSuite, Name: "lop3", About: "three-input logic operations", GPU: true, Kernels: []string{"card_lop3"}, Run: cardALU("lop3")},
+		{Suite: cardSuite, Name: "launch", About: "an empty kernel enqueued from Go, and one waited for", GPU: true,
 			Kernels: []string{"card_nothing"}, Run: cardLaunch},
 	}
 }

@@ -194,6 +194,14 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 	if err != nil {
 		return nil, err
 	}
+	if o.Record && o.Suite != cardSuite {
+		// A recorded suite comes with the card's own limits of that minute.
+		card, err := Select(Options{Suite: cardSuite}, dev.Kind())
+		if err != nil {
+			return nil, err
+		}
+		cases = append(card, cases...)
+	}
 	var rows []Row
 	for _, c := range cases {
 		if o.Begin != nil {
