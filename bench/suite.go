@@ -48,9 +48,6 @@ type Env struct {
 	Samples int
 }
 
-// Host says whether the case runs on the CPU device.
-func (e *Env) Host() bool { return e.Queue.OnHost() }
-
 // Time runs op once cold, once to warm up, and then Samples times, each
 // with repeat calls between two waits for the device, and returns milliseconds
 // a call. prepare, which may be nil, runs untimed before each sample.

@@ -30,15 +30,8 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	s := fmt.Sprintf("%s: %s: ", e.Device, e.Op)
-	if e.Bytes != 0 {
-		s += fmt.Sprintf("%d bytes: ", e.Bytes)
-	}
-	s += e.Text
-	if e.Code != 0 {
-		s += fmt.Sprintf(" (code %d)", e.Code)
-	}
-	return s
+	d := driver.Error{Op: e.Op, Code: e.Code, Text: e.Text, Bytes: e.Bytes}
+	return e.Device + ": " + d.Error()
 }
 
 // Unwrap returns the class.

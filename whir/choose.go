@@ -87,12 +87,6 @@ func Choose(spec Spec, vars int, o Options) (*Params, error) {
 	return s.complete(vars, sched)
 }
 
-// Complete chooses the regimes, queries, samples and proof of work for a
-// given schedule.
-func Complete(spec Spec, vars int, s Schedule, o Options) (*Params, error) {
-	return newSearch(spec, o.withDefaults()).complete(vars, s)
-}
-
 // better says whether a cost is below another by more than the last bits, which
 // differ between processors: the same options give the same parameters
 // everywhere.

@@ -23,26 +23,11 @@ func (g *Gen) Below(n uint32) uint32 { return 1 + g.r.Uint32N(n-1) }
 // Intn is uniform on [0, n); sizes and indices may be zero.
 func (g *Gen) Intn(n int) int { return g.r.IntN(n) }
 
-// Float64 is uniform on [0, 1).
-func (g *Gen) Float64() float64 { return g.r.Float64() }
-
-// Perm is a random permutation of [0, n).
-func (g *Gen) Perm(n int) []int { return g.r.Perm(n) }
-
 // Words is n values of U32.
 func (g *Gen) Words(n int) []uint32 {
 	out := make([]uint32, n)
 	for i := range out {
 		out[i] = g.U32()
-	}
-	return out
-}
-
-// WordsBelow is n values of Below(m): field elements in canonical form.
-func (g *Gen) WordsBelow(n int, m uint32) []uint32 {
-	out := make([]uint32, n)
-	for i := range out {
-		out[i] = g.Below(m)
 	}
 	return out
 }

@@ -4,8 +4,6 @@ package nvrtc
 
 import (
 	"fmt"
-
-	"github.com/zkwarp/zkwarp/device/kernel"
 )
 
 // Env is the environment variable that names the NVRTC library, or the folder
@@ -19,17 +17,6 @@ var options = []string{"--std=c++17"}
 // part of a compiled kernel's identity.
 func Options(arch string) []string {
 	return append(append([]string{}, options...), "--gpu-architecture="+arch)
-}
-
-// Compile compiles s for arch with the NVRTC that Find finds: "sm_90" gives a
-// cubin, "compute_80" PTX text. The log holds warnings, and with the option
-// "--ptxas-options=-v" the registers and spills of each kernel.
-func Compile(s *kernel.Source, arch string, extra ...string) (image []byte, log string, err error) {
-	c, err := Find()
-	if err != nil {
-		return nil, "", err
-	}
-	return c.Compile(s, arch, extra...)
 }
 
 // Error is a failed compilation.

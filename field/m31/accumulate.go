@@ -40,13 +40,6 @@ func (s *ProductSum) Add(x, y QM31) {
 	s.mIm = partial(s.mIm) + partial(a0*d1+a1*d0+b0*c1+b1*c0)
 }
 
-// Merge adds another sum.
-func (s *ProductSum) Merge(o *ProductSum) {
-	s.acRe, s.acIm = partial(s.acRe)+partial(o.acRe), partial(s.acIm)+partial(o.acIm)
-	s.bdRe, s.bdIm = partial(s.bdRe)+partial(o.bdRe), partial(s.bdIm)+partial(o.bdIm)
-	s.mRe, s.mIm = partial(s.mRe)+partial(o.mRe), partial(s.mIm)+partial(o.mIm)
-}
-
 // Value of the sum.
 func (s *ProductSum) Value() QM31 {
 	ac := CM31{reduce(s.acRe), reduce(s.acIm)}

@@ -30,9 +30,6 @@ func FromInt(v int64) Element {
 	return reduce(uint64(v))
 }
 
-// Zero of the prime field.
-func Zero() Element { return 0 }
-
 // One of the prime field.
 func One() Element { return 1 }
 

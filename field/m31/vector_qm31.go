@@ -87,11 +87,10 @@ func DotQM31(a, b []QM31) QM31 {
 	return s.Value()
 }
 
-// FoldBase binds the first variable of the table t of 2*len(dst) words to r:
-// dst[i] = lo[i] + r*(hi[i] - lo[i]), where lo and hi are t's halves.
-func FoldBase(dst []QM31, t []Element, r QM31) {
-	h := len(dst)
-	lo, hi := t[:h], t[h:2*h]
+// FoldBase binds the first variable of a table with the halves lo and hi, of
+// len(dst) words each, to r: dst[i] = lo[i] + r*(hi[i] - lo[i]).
+func FoldBase(dst []QM31, lo, hi []Element, r QM31) {
+	lo, hi = lo[:len(dst)], hi[:len(dst)]
 	for i := range dst {
 		v := r.MulBase(hi[i].Sub(lo[i]))
 		v.A.Re = v.A.Re.Add(lo[i])
@@ -99,10 +98,9 @@ func FoldBase(dst []QM31, t []Element, r QM31) {
 	}
 }
 
-// FoldQM31 is FoldBase for a table of QM31 elements; dst may be t's first half.
-func FoldQM31(dst, t []QM31, r QM31) {
-	h := len(dst)
-	lo, hi := t[:h], t[h:2*h]
+// FoldQM31 is FoldBase for a table of QM31 elements; dst may be lo.
+func FoldQM31(dst, lo, hi []QM31, r QM31) {
+	lo, hi = lo[:len(dst)], hi[:len(dst)]
 	for i := range dst {
 		dst[i] = lo[i].Add(r.Mul(hi[i].Sub(lo[i])))
 	}

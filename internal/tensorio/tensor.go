@@ -26,8 +26,6 @@ const (
 	PNG
 )
 
-func (f Format) String() string { return [...]string{"JSON", "npy", "PNG"}[f] }
-
 // Detect tells a file's format by its first bytes.
 func Detect(file []byte) Format {
 	switch {

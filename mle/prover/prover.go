@@ -88,29 +88,11 @@ func Fold[T Entry](q *device.Queue, dst device.Buffer[m31.QM31], table device.Bu
 	h, d, c := dst.Len(), dst.Host(), r.Host()[0]
 	switch t := any(table.Host()).(type) {
 	case []m31.Element:
-		return q.Parallel(h, 4096, func(lo, hi int) { foldBase(d[lo:hi], t[lo:hi], t[h+lo:h+hi], c) })
+		return q.Parallel(h, 4096, func(lo, hi int) { m31.FoldBase(d[lo:hi], t[lo:hi], t[h+lo:h+hi], c) })
 	case []m31.QM31:
-		return q.Parallel(h, 2048, func(lo, hi int) { foldExt(d[lo:hi], t[lo:hi], t[h+lo:h+hi], c) })
+		return q.Parallel(h, 2048, func(lo, hi int) { m31.FoldQM31(d[lo:hi], t[lo:hi], t[h+lo:h+hi], c) })
 	}
 	return nil
-}
-
-// foldBase sets dst[i] = a[i] + r*(b[i]-a[i]).
-func foldBase(dst []m31.QM31, a, b []m31.Element, r m31.QM31) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		v := r.MulBase(b[i].Sub(a[i]))
-		v.A.Re = v.A.Re.Add(a[i])
-		dst[i] = v
-	}
-}
-
-// foldExt is foldBase for extension tables; dst may be a.
-func foldExt(dst, a, b []m31.QM31, r m31.QM31) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i].Add(r.Mul(b[i].Sub(a[i])))
-	}
 }
 
 // Dot writes out[0] = sum_i a[i]*w[i] over the length of a.

@@ -97,14 +97,19 @@ func TestFold(t *testing.T) {
 		for _, h := range []int{0, 1, 2, 3, 255, 256, 1000, 5000} {
 			e, b, r := ext(g, 2*h), base(g, 2*h), ext(g, 1)
 			c := upload(t, q, r)
-			want := make([]m31.QM31, h)
-			m31.FoldQM31(want, e, r[0])
+			// By definition: (1-r) times the value at 0, plus r times that at 1.
+			one, want := m31.OneQM31().Sub(r[0]), make([]m31.QM31, h)
+			for i := range want {
+				want[i] = one.Mul(e[i]).Add(r[0].Mul(e[h+i]))
+			}
 			buf, out := upload(t, q, e), blank(t, q, h)
 			must(t, prover.Fold(q, out, buf, c))
 			equal(t, q, "fold", out, want)
 			must(t, prover.Fold(q, buf.Slice(0, h), buf, c))
 			equal(t, q, "fold in place", buf.Slice(0, h), want)
-			m31.FoldBase(want, b, r[0])
+			for i := range want {
+				want[i] = one.MulBase(b[i]).Add(r[0].MulBase(b[h+i]))
+			}
 			must(t, prover.Fold(q, out, upload(t, q, b), c))
 			equal(t, q, "base fold", out, want)
 		}

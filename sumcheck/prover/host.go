@@ -275,30 +275,14 @@ func (b *host) fold(i int, r m31.QM31) error {
 func (t *hostTable) fold(to []m31.QM31, lo, hi, half int, r m31.QM31) {
 	switch {
 	case t.base != nil && t.stride == 1:
-		foldBase(to[lo:hi], t.base[lo:], t.base[half+lo:], r)
+		m31.FoldBase(to[lo:hi], t.base[lo:], t.base[half+lo:], r)
 	case t.base == nil && t.stride == 1:
-		foldExt(to[lo:hi], t.ext[lo:], t.ext[half+lo:], r)
+		m31.FoldQM31(to[lo:hi], t.ext[lo:], t.ext[half+lo:], r)
 	default:
 		for x := lo; x < hi; x++ {
 			a := t.at(x)
 			to[x] = a.Add(r.Mul(t.at(x + half).Sub(a)))
 		}
-	}
-}
-
-func foldBase(dst []m31.QM31, a, b []m31.Element, r m31.QM31) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		v := r.MulBase(b[i].Sub(a[i]))
-		v.A.Re = v.A.Re.Add(a[i])
-		dst[i] = v
-	}
-}
-
-func foldExt(dst, a, b []m31.QM31, r m31.QM31) {
-	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
-		dst[i] = a[i].Add(r.Mul(b[i].Sub(a[i])))
 	}
 }
 

@@ -244,6 +244,28 @@ func TestComplete(t *testing.T) {
 	}
 }
 
+// The exported functions prove tables of symbols.
+func TestCommitCM31(t *testing.T) {
+	q := queue(t)
+	sc := newScenario(t, 3, with(config(5, 1, whir.Round{Fold: 2, Queries: 3}), func(c *whir.Config) { c.Batch = 2 }))
+	c, err := CommitCM31(q, sc.p, sc.tables...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tr := newRecorder()
+	tr.Absorb(c.Words())
+	pf, err := OpenCM31(q, tr, c, sc.statement())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := sc.verify(c.Root(), pf); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := CommitCM31(q, sc.p, sc.tables[0]); err == nil {
+		t.Error("one table was committed where parameters have two")
+	}
+}
+
 // The largest domain that parameters may ask for is the largest that the
 // transform has; the next larger one is refused.
 func TestLargestDomain(t *testing.T) {

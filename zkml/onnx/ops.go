@@ -2,7 +2,6 @@ package onnx
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -35,9 +34,6 @@ var operators = map[string]operator{
 	"Softmax":  {1, 1, 1, (*translation).softmax},
 	"ArgMax":   {1, 1, 1, (*translation).argMax},
 }
-
-// Operators returns the names of the operators that models may use, sorted.
-func Operators() []string { return slices.Sorted(maps.Keys(operators)) }
 
 // translation is the state while one node is read.
 type translation struct {

@@ -172,12 +172,3 @@ func QuantizeInput(p *graph.Program, x []float64) ([]int32, error) {
 	}
 	return q, nil
 }
-
-// DequantizeOutput returns the real values of the program's output.
-func DequantizeOutput(p *graph.Program, y []int32) ([]float64, error) {
-	out := p.Tensor(p.Output)
-	if len(y) != out.Len() {
-		return nil, fmt.Errorf("output %q: %d values, expected %d for shape %v", out.Name, len(y), out.Len(), out.Shape)
-	}
-	return graph.Dequantise(y, out.Scale), nil
-}
