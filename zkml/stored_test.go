@@ -10,10 +10,10 @@ import (
 )
 
 // stored reads the artefacts that package zkml/prover's tests keep fresh.
-func stored(t testing.TB) (vk *VerifyingKey, x, y []int32, proof []byte) {
+func stored(t testing.TB, artefact string) (vk *VerifyingKey, x, y []int32, proof []byte) {
 	t.Helper()
 	read := func(name string) []byte {
-		data, err := os.ReadFile("testdata/residual." + name)
+		data, err := os.ReadFile("testdata/" + artefact + "." + name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -33,7 +33,7 @@ func stored(t testing.TB) (vk *VerifyingKey, x, y []int32, proof []byte) {
 // TestStoredProof verifies a proof made earlier, as any later verifier of this
 // version must.
 func TestStoredProof(t *testing.T) {
-	vk, x, y, proof := stored(t)
+	vk, x, y, proof := stored(t, "residual")
 	if err := Verify(vk, x, y, proof, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,7 @@ func TestStoredProof(t *testing.T) {
 
 // TestWrappedValues gives a value that has the residue of the right one.
 func TestWrappedValues(t *testing.T) {
-	vk, x, y, proof := stored(t)
+	vk, x, y, proof := stored(t, "residual")
 	wrapped := slices.Clone(x)
 	if wrapped[0] > 0 {
 		wrapped[0] -= m31.P
@@ -65,7 +65,7 @@ func TestWrappedValues(t *testing.T) {
 
 // FuzzDecodeStored feeds the decoders of a light build.
 func FuzzDecodeStored(f *testing.F) {
-	vk, _, _, proof := stored(f)
+	vk, _, _, proof := stored(f, "residual")
 	_, body, err := DecodeProofHeader(proof)
 	if err != nil {
 		f.Fatal(err)

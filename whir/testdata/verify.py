@@ -19,18 +19,17 @@ class Q(tuple):
     """An element of QM31 as its four words."""
 
     def __add__(a, b):
-        return Q((x + y) % P for x, y in zip(a, b))
+        return Q([(a[0] + b[0]) % P, (a[1] + b[1]) % P, (a[2] + b[2]) % P, (a[3] + b[3]) % P])
 
     def __sub__(a, b):
-        return Q((x - y) % P for x, y in zip(a, b))
+        return Q([(a[0] - b[0]) % P, (a[1] - b[1]) % P, (a[2] - b[2]) % P, (a[3] - b[3]) % P])
 
     def __mul__(a, b):
-        def c(x, y):
-            return (x[0] * y[0] - x[1] * y[1], x[0] * y[1] + x[1] * y[0])
-        ac, bd = c(a[:2], b[:2]), c(a[2:], b[2:])
-        ad, bc = c(a[:2], b[2:]), c(a[2:], b[:2])
-        r = c((2, 1), bd)
-        return Q(v % P for v in (ac[0] + r[0], ac[1] + r[1], ad[0] + bc[0], ad[1] + bc[1]))
+        a0, a1, a2, a3 = a
+        b0, b1, b2, b3 = b
+        r, i = a2 * b2 - a3 * b3, a2 * b3 + a3 * b2  # times u^2 = 2 + i
+        return Q([(a0 * b0 - a1 * b1 + 2 * r - i) % P, (a0 * b1 + a1 * b0 + r + 2 * i) % P,
+                  (a0 * b2 - a1 * b3 + a2 * b0 - a3 * b1) % P, (a0 * b3 + a1 * b2 + a2 * b1 + a3 * b0) % P])
 
     def power(a, e):
         r = ONE

@@ -48,6 +48,7 @@ var (
 	residual = once(func() *zkmltest.Case { return zkmltest.Residual(5, 3, 7) })
 	reshaped = once(func() *zkmltest.Case { return zkmltest.Rearranged(6) })
 	chain    = once(func() *zkmltest.Case { return zkmltest.Chain(7) })
+	tour     = once(func() *zkmltest.Case { return zkmltest.Tour(12) })
 	twin     = once(func() *zkmltest.Case { return zkmltest.Twin(10) })
 	unpadded = once(func() *zkmltest.Case { return zkmltest.MLP(11, 1, 3, 4) })
 	allCases = []func(testing.TB) *keyed{mlp, residual, reshaped, chain, twin, unpadded}

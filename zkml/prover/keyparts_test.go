@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"encoding/hex"
 	"slices"
 	"testing"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
 // TestWeakKey lowers the security of a key; Verify must refuse it although
@@ -37,6 +39,16 @@ func TestWeakKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	rejected(t, zkml.Verify(vk, k.X, r.Y, r.Proof, &zkml.Options{Weights: k.Weights}), zkml.CheckSecurity)
+	weights, err := k.Weights.Encode(k.Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	zkmltest.Judge(t, "../testdata", []zkmltest.ScriptCase{{Key: hex.EncodeToString(vk.Encode()), Proof: hex.EncodeToString(r.Proof),
+		X: k.X, Y: r.Y, Weights: hex.EncodeToString(weights), Check: zkml.CheckSecurity, Sum: zkml.Security(vk).Sum}})
+}
+
+func TestTooMuchSecurity(t *testing.T) {
+	k := mlp(t)
 	if _, _, err := Setup(cpu(t), k.Program, k.Weights, &SetupOptions{Security: 110}); err == nil {
 		t.Error("setup claims 110 bits over a field of 124")
 	}

@@ -3,6 +3,7 @@ package prover
 import (
 	"bytes"
 	"encoding/json"
+	"math"
 	"os"
 	"path/filepath"
 	"testing"
@@ -16,45 +17,77 @@ import (
 // change only with zkml.Version; ZKWARP_UPDATE=1 writes them anew.
 const stored = "../testdata"
 
-// TestStoredArtefacts makes the stored key and proof again, on every device.
+// statement is the third stored file. Sum is the union sum that the security
+// report prints, for verifiers that are not this one.
+type statement struct {
+	X   []int32 `json:"x"`
+	Y   []int32 `json:"y"`
+	Sum float64 `json:"sum"`
+}
+
+// TestStoredArtefacts makes the stored keys and proofs again, on every device.
+// The key of tour asks for work before its lookup challenges.
 func TestStoredArtefacts(t *testing.T) {
-	k := residual(t)
-	r := k.prove(t, hooks{})
-	statement, err := json.Marshal(map[string][]int32{"x": k.X, "y": r.Y})
+	k := tour(t)
+	s := k.vk.Settings()
+	s.Inference.Work, s.Weights.Work = 6, 3
+	vk, _ := rekey(t, k, s)
+	t.Run("residual", func(t *testing.T) { testStored(t, residual(t), residual(t).vk) })
+	t.Run("tour", func(t *testing.T) { testStored(t, k, vk) })
+}
+
+func testStored(t *testing.T, k *keyed, vk *zkml.VerifyingKey) {
+	name := t.Name()[len("TestStoredArtefacts/"):]
+	pk, err := NewProvingKey(vk, k.Weights)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if os.Getenv("ZKWARP_UPDATE") != "" {
-		for name, data := range map[string][]byte{"residual.vk": k.vk.Encode(), "residual.proof": r.Proof, "residual.json": append(statement, '\n')} {
-			if err := os.WriteFile(filepath.Join(stored, name), data, 0o600); err != nil {
+		r, err := Prove(cpu(t), pk, k.X, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := json.Marshal(statement{k.X, r.Y, zkml.Security(vk).Sum})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ext, data := range map[string][]byte{".vk": vk.Encode(), ".proof": r.Proof, ".json": append(line, '\n')} {
+			if err := os.WriteFile(filepath.Join(stored, name+ext), data, 0o600); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
-	read := func(name string) []byte {
-		data, err := os.ReadFile(filepath.Join(stored, name))
+	read := func(ext string) []byte {
+		data, err := os.ReadFile(filepath.Join(stored, name+ext))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return data
 	}
-	if !bytes.Equal(read("residual.vk"), k.vk.Encode()) {
+	if !bytes.Equal(read(".vk"), vk.Encode()) {
 		t.Error("setup no longer makes the stored key")
 	}
-	vk, err := zkml.DecodeVerifyingKey(read("residual.vk"))
+	var st statement
+	if err := json.Unmarshal(read(".json"), &st); err != nil {
+		t.Fatal(err)
+	}
+	if sum := zkml.Security(vk).Sum; math.Abs(sum-st.Sum) > 1e-9 {
+		t.Errorf("the security report's sum is %v, stored is %v", sum, st.Sum)
+	}
+	decodedKey, err := zkml.DecodeVerifyingKey(read(".vk"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	pk, err := NewProvingKey(vk, k.Weights)
+	again, err := NewProvingKey(decodedKey, k.Weights)
 	if err != nil {
 		t.Fatal(err)
 	}
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		r, err := Prove(q, pk, k.X, nil)
+		r, err := Prove(q, again, k.X, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(r.Proof, read("residual.proof")) {
+		if !bytes.Equal(r.Proof, read(".proof")) {
 			t.Error("the stored proof is no longer what the prover makes: a change of the protocol needs a new version")
 		}
 	})

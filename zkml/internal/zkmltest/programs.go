@@ -204,6 +204,22 @@ func Random(seed uint64) *Case {
 	})
 }
 
+// Tour meets most of what a proof can consist of: a residual of two products in
+// a row without anything committed between them, a rearrangement, a reshape
+// that is none, parameters of every way to check a range, and a padded output.
+func Tour(seed uint64) *Case {
+	return build("tour", seed, []int{3, 5}, func(m *maker, x graph.TensorID) graph.TensorID {
+		a := m.activation("a", m.dense("first", x, 5, 6, true), 7, true)
+		moved := m.Reshape("moved", a, []int{2, 9})
+		g := m.MatMul("second", moved, m.Param("w2", []int{9, 5}, m.values(45, 3), 1), false, 1)
+		h := m.MatMul("third", g, m.Param("w3", []int{5, 5}, m.values(25, 3), 1), true, 1)
+		c := m.Param("c", []int{2, 1}, m.values(2, 9000), 1)
+		sum := m.Linear("sum", []graph.Term{{Coef: 1, T: h}, {Coef: -2, T: g}, {Coef: 1, T: c}}, 9, 1)
+		flat := m.Reshape("flat", sum, []int{2, 1, 5})
+		return m.activation("out", flat, 10, false)
+	})
+}
+
 // Plain has no lookups: nothing is committed but the parameters.
 func Plain(seed uint64) *Case {
 	return build("plain", seed, []int{4}, func(m *maker, x graph.TensorID) graph.TensorID {
