@@ -100,6 +100,17 @@ func Queue(t testing.TB, d *device.Device) *device.Queue {
 	return q
 }
 
+// Upload is device.Upload of a buffer that lives as long as the test.
+func Upload[T any](t testing.TB, q *device.Queue, v []T) device.Buffer[T] {
+	t.Helper()
+	b, err := device.Upload(q, v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(b.Free)
+	return b
+}
+
 // Each runs f once on every device, as subtests called cpu, simt and cuda.
 func Each(t *testing.T, f func(t *testing.T, q *device.Queue)) {
 	t.Helper()

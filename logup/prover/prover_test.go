@@ -17,16 +17,6 @@ import (
 	tprover "github.com/zkwarp/zkwarp/transcript/prover"
 )
 
-func upload[T any](t testing.TB, q *device.Queue, v []T) device.Buffer[T] {
-	t.Helper()
-	b, err := device.Upload(q, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Free)
-	return b
-}
-
 func prove(t testing.TB, q *device.Queue, n int, leaves prover.Leaves) (*logup.Proof, *logup.Claim, transcript.State) {
 	t.Helper()
 	tr, err := tprover.FromHost(q, transcript.New(transcript.TagTest))
@@ -78,16 +68,16 @@ func TestAgainstDefinition(t *testing.T) {
 		for n := range 8 {
 			for _, kind := range []string{"ext", "base", "ones"} {
 				num, den := fractions(rng, n, kind)
-				leaves := prover.Leaves{Den: upload(t, q, den)}
+				leaves := prover.Leaves{Den: devicetest.Upload(t, q, den)}
 				switch kind {
 				case "ext":
-					leaves.Ext = upload(t, q, num)
+					leaves.Ext = devicetest.Upload(t, q, num)
 				case "base":
 					words := make([]m31.Element, len(num))
 					for i := range num {
 						words[i] = num[i].A.Re
 					}
-					leaves.Base = upload(t, q, words)
+					leaves.Base = devicetest.Upload(t, q, words)
 				}
 				got, claim, state := prove(t, q, n, leaves)
 				tr := transcript.New(transcript.TagTest)
@@ -126,7 +116,7 @@ func TestAgainstDefinition(t *testing.T) {
 
 func TestBadLeaves(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		e, w := upload(t, q, make([]m31.QM31, 8)), upload(t, q, make([]m31.Element, 8))
+		e, w := devicetest.Upload(t, q, make([]m31.QM31, 8)), devicetest.Upload(t, q, make([]m31.Element, 8))
 		for name, c := range map[string]struct {
 			n int
 			l prover.Leaves
@@ -157,7 +147,7 @@ func BenchmarkTree(b *testing.B) {
 	}
 	q := devicetest.Queue(b, d)
 	const n = 18
-	leaves := prover.Leaves{Den: upload(b, q, sumchecktest.Random(rand.New(rand.NewPCG(1, 2)), 1<<n))}
+	leaves := prover.Leaves{Den: devicetest.Upload(b, q, sumchecktest.Random(rand.New(rand.NewPCG(1, 2)), 1<<n))}
 	for b.Loop() {
 		prove(b, q, n, leaves)
 	}

@@ -41,14 +41,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-func upload[T any](t testing.TB, q *device.Queue, v []T) device.Buffer[T] {
-	t.Helper()
-	b, err := device.Upload(q, v)
-	must(t, err)
-	t.Cleanup(b.Free)
-	return b
-}
-
 func blank(t testing.TB, q *device.Queue, n int) device.Buffer[m31.QM31] {
 	t.Helper()
 	b, err := device.Alloc[m31.QM31](q, n)
@@ -76,14 +68,14 @@ func TestEq(t *testing.T) {
 		g := devicetest.Rand(1)
 		for n := range 14 {
 			point, scale, before := ext(g, n), ext(g, 1), ext(g, 1<<n)
-			z, s := upload(t, q, point), upload(t, q, scale)
+			z, s := devicetest.Upload(t, q, point), devicetest.Upload(t, q, scale)
 			out := blank(t, q, 1<<n)
 			must(t, prover.Eq(q, out, z, s))
 			want := mle.ScaledEqTable(point, scale[0])
 			equal(t, q, fmt.Sprint("scaled eq ", n), out, want)
 			must(t, prover.EqHost(q, out, point))
 			equal(t, q, fmt.Sprint("eq ", n), out, mle.EqTable(point))
-			out = upload(t, q, before)
+			out = devicetest.Upload(t, q, before)
 			must(t, prover.AddEq(q, out, z, s))
 			m31.AddVecQM31(want, want, before)
 			equal(t, q, fmt.Sprint("added eq ", n), out, want)
@@ -96,13 +88,13 @@ func TestFold(t *testing.T) {
 		g := devicetest.Rand(2)
 		for _, h := range []int{0, 1, 2, 3, 255, 256, 1000, 5000} {
 			e, b, r := ext(g, 2*h), base(g, 2*h), ext(g, 1)
-			c := upload(t, q, r)
+			c := devicetest.Upload(t, q, r)
 			// By definition: (1-r) times the value at 0, plus r times that at 1.
 			one, want := m31.OneQM31().Sub(r[0]), make([]m31.QM31, h)
 			for i := range want {
 				want[i] = one.Mul(e[i]).Add(r[0].Mul(e[h+i]))
 			}
-			buf, out := upload(t, q, e), blank(t, q, h)
+			buf, out := devicetest.Upload(t, q, e), blank(t, q, h)
 			must(t, prover.Fold(q, out, buf, c))
 			equal(t, q, "fold", out, want)
 			must(t, prover.Fold(q, buf.Slice(0, h), buf, c))
@@ -110,7 +102,7 @@ func TestFold(t *testing.T) {
 			for i := range want {
 				want[i] = one.MulBase(b[i]).Add(r[0].MulBase(b[h+i]))
 			}
-			must(t, prover.Fold(q, out, upload(t, q, b), c))
+			must(t, prover.Fold(q, out, devicetest.Upload(t, q, b), c))
 			equal(t, q, "base fold", out, want)
 		}
 	})
@@ -122,16 +114,16 @@ func TestDotAndEvaluate(t *testing.T) {
 		out := blank(t, q, 1)
 		for _, n := range []int{0, 1, 2, 3, 255, 256, 257, 1023, 3000, 9000} {
 			e, b, w := ext(g, n), base(g, n), ext(g, n+1)
-			must(t, prover.Dot(q, out, upload(t, q, e), upload(t, q, w)))
+			must(t, prover.Dot(q, out, devicetest.Upload(t, q, e), devicetest.Upload(t, q, w)))
 			equal(t, q, fmt.Sprint("dot ", n), out, []m31.QM31{m31.DotQM31(e, w)})
-			must(t, prover.Dot(q, out, upload(t, q, b), upload(t, q, w)))
+			must(t, prover.Dot(q, out, devicetest.Upload(t, q, b), devicetest.Upload(t, q, w)))
 			equal(t, q, fmt.Sprint("base dot ", n), out, []m31.QM31{m31.DotBase(b, w)})
 			for _, vars := range []int{mle.Log(n), mle.Log(n) + 2} {
 				point := ext(g, vars)
-				z := upload(t, q, point)
-				must(t, prover.Evaluate(q, out, upload(t, q, e), z))
+				z := devicetest.Upload(t, q, point)
+				must(t, prover.Evaluate(q, out, devicetest.Upload(t, q, e), z))
 				equal(t, q, fmt.Sprint("evaluate ", n, " entries at ", vars), out, []m31.QM31{mle.Evaluate(e, point)})
-				must(t, prover.Evaluate(q, out, upload(t, q, b), z))
+				must(t, prover.Evaluate(q, out, devicetest.Upload(t, q, b), z))
 				equal(t, q, fmt.Sprint("evaluate base ", n, " entries at ", vars), out, []m31.QM31{mle.EvaluateBase(b, point)})
 			}
 		}
@@ -154,8 +146,8 @@ func TestRestrict(t *testing.T) {
 					byCols[i] = byCols[i].Add(wc[k].Mul(wide[i*cols+k]))
 				}
 			}
-			a, e := upload(t, q, words), upload(t, q, wide)
-			r, c := upload(t, q, wr), upload(t, q, wc)
+			a, e := devicetest.Upload(t, q, words), devicetest.Upload(t, q, wide)
+			r, c := devicetest.Upload(t, q, wr), devicetest.Upload(t, q, wc)
 			what := fmt.Sprint(rows, " x ", cols)
 			out := blank(t, q, cols+more)
 			must(t, prover.RestrictRows(q, out, a, rows, cols, r))
@@ -201,7 +193,7 @@ func BenchmarkEvaluate(b *testing.B) {
 	q := devicetest.Queue(b, d)
 	g := devicetest.Rand(5)
 	const n = 20
-	table, point, out := upload(b, q, base(g, 1<<n)), upload(b, q, ext(g, n)), blank(b, q, 1)
+	table, point, out := devicetest.Upload(b, q, base(g, 1<<n)), devicetest.Upload(b, q, ext(g, n)), blank(b, q, 1)
 	for b.Loop() {
 		must(b, prover.Evaluate(q, out, table, point))
 		must(b, q.Sync())

@@ -24,23 +24,13 @@ func newTranscript() *transcript.Transcript {
 	return tr
 }
 
-func upload[T any](t testing.TB, q *device.Queue, v []T) device.Buffer[T] {
-	t.Helper()
-	b, err := device.Upload(q, v)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(b.Free)
-	return b
-}
-
 // instances uploads a batch. Tables whose values are in the prime field go up
 // as such; some go up interleaved with others, as a strided table.
 func instances(t testing.TB, q *device.Queue, rng *rand.Rand, b *sumchecktest.Batch) []prover.Instance {
 	t.Helper()
 	out := make([]prover.Instance, len(b.Claims))
 	for j, c := range b.Claims {
-		in := prover.Instance{Shape: c.Shape, Point: upload(t, q, c.Point), Coeffs: upload(t, q, c.Coeffs)}
+		in := prover.Instance{Shape: c.Shape, Point: devicetest.Upload(t, q, c.Point), Coeffs: devicetest.Upload(t, q, c.Coeffs)}
 		for k, values := range b.Tables[j] {
 			stride, offset := 1, 0
 			if rng.IntN(3) == 0 {
@@ -56,10 +46,10 @@ func instances(t testing.TB, q *device.Queue, rng *rand.Rand, b *sumchecktest.Ba
 				for i, v := range wide {
 					words[i] = v.A.Re
 				}
-				buf := upload(t, q, words)
+				buf := devicetest.Upload(t, q, words)
 				in.Tables = append(in.Tables, prover.Table{Base: buf.Slice(offset, len(words)), Stride: stride})
 			} else {
-				buf := upload(t, q, wide)
+				buf := devicetest.Upload(t, q, wide)
 				in.Tables = append(in.Tables, prover.Table{Ext: buf.Slice(offset, len(wide)), Stride: stride})
 			}
 		}
@@ -179,8 +169,8 @@ func TestInputsUntouched(t *testing.T) {
 
 func TestBadInstances(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		z := upload(t, q, make([]m31.QM31, 8))
-		w := upload(t, q, make([]m31.Element, 8))
+		z := devicetest.Upload(t, q, make([]m31.QM31, 8))
+		w := devicetest.Upload(t, q, make([]m31.Element, 8))
 		good := prover.Instance{Shape: sumcheck.Product(3, 2), Tables: []prover.Table{prover.Ext(z), prover.Base(w)}}
 		for name, change := range map[string]func(*prover.Instance){
 			"short table":   func(in *prover.Instance) { in.Tables[1] = prover.Base(w.Slice(0, 7)) },
@@ -223,12 +213,12 @@ func BenchmarkProduct(b *testing.B) {
 	q := devicetest.Queue(b, d)
 	rng := rand.New(rand.NewPCG(9, 9))
 	const n = 20
-	ext := [2]device.Buffer[m31.QM31]{upload(b, q, sumchecktest.Random(rng, 1<<n)), upload(b, q, sumchecktest.Random(rng, 1<<n))}
+	ext := [2]device.Buffer[m31.QM31]{devicetest.Upload(b, q, sumchecktest.Random(rng, 1<<n)), devicetest.Upload(b, q, sumchecktest.Random(rng, 1<<n))}
 	base := [2]device.Buffer[m31.Element]{
-		upload(b, q, m31.Words(sumchecktest.Random(rng, 1<<(n-2)))),
-		upload(b, q, m31.Words(sumchecktest.Random(rng, 1<<(n-2)))),
+		devicetest.Upload(b, q, m31.Words(sumchecktest.Random(rng, 1<<(n-2)))),
+		devicetest.Upload(b, q, m31.Words(sumchecktest.Random(rng, 1<<(n-2)))),
 	}
-	point := upload(b, q, sumchecktest.Random(rng, n))
+	point := devicetest.Upload(b, q, sumchecktest.Random(rng, n))
 	for _, c := range []struct {
 		name string
 		in   prover.Instance

@@ -23,14 +23,6 @@ func must(t *testing.T, err error) {
 	}
 }
 
-func upload[T any](t *testing.T, q *device.Queue, v []T) device.Buffer[T] {
-	t.Helper()
-	b, err := device.Upload(q, v)
-	must(t, err)
-	t.Cleanup(b.Free)
-	return b
-}
-
 func alloc[T any](t *testing.T, q *device.Queue, n int) device.Buffer[T] {
 	t.Helper()
 	b, err := device.Alloc[T](q, n)
@@ -65,11 +57,11 @@ func TestRandomPrograms(t *testing.T) {
 			case 0:
 				list := elements(g, n)
 				want.Absorb(list)
-				must(t, tr.Absorb(upload(t, q, list)))
+				must(t, tr.Absorb(devicetest.Upload(t, q, list)))
 			case 1:
 				list := m31.Quads(elements(g, 4*(n%5)))
 				want.AbsorbQM31(list)
-				must(t, tr.AbsorbQM31(upload(t, q, list)))
+				must(t, tr.AbsorbQM31(devicetest.Upload(t, q, list)))
 			case 2:
 				list := elements(g, n)
 				want.Absorb(list)
@@ -89,7 +81,7 @@ func TestRandomPrograms(t *testing.T) {
 				list := elements(g, n)
 				dst := alloc[m31.QM31](t, q, 1+n%2)
 				want.Absorb(list)
-				must(t, tr.AbsorbChallenge(upload(t, q, list), dst))
+				must(t, tr.AbsorbChallenge(devicetest.Upload(t, q, list), dst))
 				same(t, q, dst, want.Challenges(dst.Len()))
 			case 6:
 				// 30 bits reject half the words.
@@ -158,7 +150,7 @@ func TestGolden(t *testing.T) {
 			var got []m31.Element
 			switch s.Op {
 			case "absorb":
-				must(t, tr.Absorb(upload(t, q, s.Words)))
+				must(t, tr.Absorb(devicetest.Upload(t, q, s.Words)))
 			case "bytes":
 				b, err := hex.DecodeString(s.Hex)
 				must(t, err)
@@ -249,7 +241,7 @@ func TestGrindExhausted(t *testing.T) {
 		tr, err := New(q, transcript.TagTest)
 		must(t, err)
 		defer tr.Free()
-		best := upload(t, q, []uint64{1<<64 - 1})
+		best := devicetest.Upload(t, q, []uint64{1<<64 - 1})
 		dst := alloc[m31.Element](t, q, 2)
 		must(t, q.Launch(kern("transcript_grind_finish"), device.D1(1), warp, 0, tr.state.Arg(), best.Arg(), dst.Arg()))
 		n, err := dst.Read(q)

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
 )
@@ -192,27 +191,10 @@ func TestWorkNotDone(t *testing.T) {
 // symbols stay too is one linear condition over the base field.
 func TestHalvesAreBound(t *testing.T) {
 	q := queue(t)
-	s := newSource(46)
-	p, err := whir.ChooseM31(7, whir.Options{Lambda: 40, FoldWork: 4, QueryWork: 4, Claims: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := many(1<<7, s.base)
-	c, err := CommitM31(q, p, table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var claims []whir.M31Claim
-	for range 2 {
-		point := many(7, s.qm31)
-		claims = append(claims, whir.M31Claim{Point: point, Value: mle.EvaluateBase(table, point)})
-	}
+	k := newPacked(t, q, newSource(46), 7, whir.Options{Lambda: 40, FoldWork: 4, QueryWork: 4})
+	p, c, claims := k.p, k.c, k.claims
 	tr := newRecorder()
-	tr.Absorb(c.Words())
-	pf, err := OpenM31(q, tr, c, claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pf := k.open(t, q, tr)
 	alpha := tr.challenges[0]
 	// combined is the change of sum_k alpha^k V_k when claim j's first half
 	// changes by e[j] and its second so that the value stays.

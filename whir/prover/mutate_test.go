@@ -11,7 +11,6 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
 )
@@ -414,28 +413,10 @@ func TestHugeCounts(t *testing.T) {
 // Packed proofs: every word, and wrong lengths.
 func TestEveryWordM31(t *testing.T) {
 	q := queue(t)
-	s := newSource(12)
 	n := tally{}
-	p, err := whir.ChooseM31(6, whir.Options{Lambda: 20, FoldWork: 3, QueryWork: 3, Claims: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
-	table := many(1<<6, s.base)
-	c, err := CommitM31(q, p, table)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var claims []whir.M31Claim
-	for range 2 {
-		point := many(6, s.qm31)
-		claims = append(claims, whir.M31Claim{Point: point, Value: mle.EvaluateBase(table, point)})
-	}
-	tr := transcript.New(transcript.TagTest)
-	tr.Absorb(c.Words())
-	pf, err := OpenM31(q, tr, c, claims)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := newPacked(t, q, newSource(12), 6, whir.Options{Lambda: 20, FoldWork: 3, QueryWork: 3})
+	p, c, claims := k.p, k.c, k.claims
+	pf := k.open(t, q, transcript.New(transcript.TagTest))
 	enc, err := p.AppendProof(nil, pf)
 	if err != nil {
 		t.Fatal(err)

@@ -43,31 +43,52 @@ func many[T any](n int, f func() T) []T {
 	return out
 }
 
+// packed is a random table under parameters for 2^vars values, committed, with
+// two true claims.
+type packed struct {
+	p      *whir.M31Params
+	c      *Committed
+	claims []whir.M31Claim
+}
+
+func newPacked(t testing.TB, q *device.Queue, s source, vars int, o whir.Options) *packed {
+	t.Helper()
+	o.Claims = 2
+	p, err := whir.ChooseM31(vars, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := many(1<<vars, s.base)
+	k := &packed{p: p}
+	if k.c, err = CommitM31(q, p, table); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		point := many(vars, s.qm31)
+		k.claims = append(k.claims, whir.M31Claim{Point: point, Value: mle.EvaluateBase(table, point)})
+	}
+	return k
+}
+
+// open proves the claims on a transcript that has absorbed nothing yet.
+func (k *packed) open(t testing.TB, q *device.Queue, tr TranscriptM31) *whir.M31Proof {
+	t.Helper()
+	tr.Absorb(k.c.Words())
+	pf, err := OpenM31(q, tr, k.c, k.claims)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pf
+}
+
 func TestM31AllSizes(t *testing.T) {
 	q := queue(t)
 	for vars := 1; vars <= 14; vars++ {
 		t.Run(fmt.Sprint(vars), func(t *testing.T) {
-			p, err := whir.ChooseM31(vars, whir.Options{Claims: 2, FoldWork: 4, QueryWork: 4, Lambda: 60})
-			if err != nil {
-				t.Fatal(err)
-			}
-			s := newSource(uint64(vars))
-			table := many(1<<vars, s.base)
-			var claims []whir.M31Claim
-			for range 2 {
-				point := many(vars, s.qm31)
-				claims = append(claims, whir.M31Claim{Point: point, Value: mle.EvaluateBase(table, point)})
-			}
-			c, err := CommitM31(q, p, table)
-			if err != nil {
-				t.Fatal(err)
-			}
+			k := newPacked(t, q, newSource(uint64(vars)), vars, whir.Options{FoldWork: 4, QueryWork: 4, Lambda: 60})
+			p, c, claims := k.p, k.c, k.claims
 			tr := transcript.New(transcript.TagTest)
-			tr.Absorb(c.Words())
-			pf, err := OpenM31(q, tr, c, claims)
-			if err != nil {
-				t.Fatal(err)
-			}
+			pf := k.open(t, q, tr)
 			enc, err := p.AppendProof(nil, pf)
 			if err != nil {
 				t.Fatal(err)
