@@ -64,7 +64,8 @@ type CPUDiagnosis struct {
 	Memory   int64    `json:"memory_limit_bytes,omitempty"` // of the Go heap, if one is set
 }
 
-// features are those that code paths ask for, and how they are spelled.
+// features are those that tell how fast a CPU proves, or may one day; AVX2 is
+// the only one that code asks for.
 var features = []struct {
 	id   cpuid.FeatureID
 	name string
