@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zkwarp/zkwarp/bench"
+	"github.com/zkwarp/zkwarp/internal/tensorio"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/quant"
+)
+
+// viewAnswer shows what an answer file says. Whether it is true takes a proof,
+// and whether its fields agree takes the key.
+func viewAnswer(path string, data []byte) (*view, error) {
+	f := struct {
+		output [][]int32
+		kind   string
+		values []float64
+		answer *int
+		label  string
+	}{}
+	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label}); err != nil {
+		return nil, inputError("file %s: a JSON object, but no answer: %w", path, err)
+	}
+	if len(f.output) != 1 {
+		return nil, inputError("file %s: output_data has %d entries, want 1", path, len(f.output))
+	}
+	v := &view{Kind: "answer"}
+	if f.answer != nil {
+		v.fact("answer", *f.answer)
+	}
+	if f.label != "" {
+		v.fact("label", f.label)
+	}
+	if f.kind != "" {
+		v.fact("values are", f.kind)
+	}
+	v.fact("to believe it", "zkwarp verify, with key, input and proof")
+	t := table{Name: "output", Columns: []string{"element", "integer"}}
+	derived := len(f.values) == len(f.output[0])
+	if derived {
+		t.Columns = append(t.Columns, "value")
+	}
+	for i, y := range f.output[0] {
+		row := []any{i, int(y)}
+		if derived {
+			row = append(row, f.values[i])
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	v.Tables = append(v.Tables, t)
+	return v, nil
+}
+
+func viewKey(kind string, vk *zkml.VerifyingKey) *view {
+	v := &view{Kind: kind}
+	p, digest, weights, security := vk.Program(), vk.Digest(), vk.WeightsDigest(), zkml.Security(vk)
+	in, out := p.Tensor(p.Input), p.Tensor(p.Output)
+	v.fact("program", p.Name)
+	v.fact("digest", hexText(digest[:]))
+	v.fact("weights", vk.Mode().String())
+	v.fact("weights digest", hexText(weights[:]))
+	v.fact("input", fmt.Sprintf("%s %s, %d to %d, times %g", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale))
+	v.fact("output", fmt.Sprintf("%s %s, %d to %d, times %g, then %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind))
+	v.fact("proof of weights", fmt.Sprintf("%d bytes", len(vk.WeightsProof())))
+	v.fact("security", fmt.Sprintf("%.2f bits in sum, weakest step %.2f (%s)", security.Sum, security.Min, security.MinTerm))
+	v.addProgram(p)
+	return v
+}
+
+// addProgram lists a program's operations with what they cost.
+func (v *view) addProgram(p *graph.Program) {
+	ops := table{Name: "operations", Columns: []string{"operation", "output", "shape", "bounds", "parameters", "multiply-adds", "look-ups", "committed"}}
+	for _, op := range p.Ops {
+		out := p.Tensor(op.Outputs()[0])
+		params, lookups, committed := 0, 0, 0
+		var from []string
+		for _, id := range op.Inputs() {
+			t := p.Tensor(id)
+			if t.Kind == graph.Param {
+				params += t.Len()
+			} else {
+				from = append(from, t.Name)
+			}
+		}
+		for _, id := range op.Outputs() {
+			if t := p.Tensor(id); t.Kind == graph.Column {
+				committed += t.Len()
+				lookups += t.Len()
+			}
+		}
+		cost := opWork(p, op)
+		if op.Kind() == graph.KindLookup {
+			cost = 0
+		}
+		ops.Rows = append(ops.Rows, []any{op.Kind().String(), out.Name, tensorio.ShapeText(out.Shape),
+			fmt.Sprintf("%d..%d", out.Lo, out.Hi), params, cost, lookups, committed})
+		v.nodes = append(v.nodes, node{Name: out.Name, Op: op.Kind().String(), Shape: tensorio.ShapeText(out.Shape), From: from, Cost: cost + lookups, Params: params})
+	}
+	tables := table{Name: "tables", Columns: []string{"table", "rows", "values"}}
+	for i := range p.Tables {
+		t := &p.Tables[i]
+		tables.Rows = append(tables.Rows, []any{t.Name, len(t.Y), fmt.Sprintf("%d..%d", t.YLo, t.YHi)})
+	}
+	v.Tables = append(v.Tables, ops, tables)
+}
+
+// viewProof shows what a proof claims. Its length follows from its key: only
+// with that (vk, or nil) can a proof that was cut off always be told from a
+// whole one.
+func viewProof(path string, data []byte, vk *zkml.VerifyingKey) (*view, error) {
+	if len(data) < proofHeader {
+		return nil, inputError("proof %s: truncated: %d bytes", path, len(data))
+	}
+	h, body, err := zkml.DecodeProofHeader(data)
+	if err != nil {
+		return nil, inputError("proof %s: %w", path, err)
+	}
+	if len(body)%4 != 0 {
+		return nil, inputError("proof %s: truncated, or something was added: %d bytes after the header, want whole 32-bit words", path, len(body))
+	}
+	whole := "cannot be told without the key; pass --key FILE.vk"
+	if vk != nil {
+		if _, err := zkml.DecodeProof(vk, data); err != nil {
+			return nil, inputError("proof %s: %w", path, cause(err))
+		}
+		whole = "yes; whether it proves anything, zkwarp verify tells"
+	}
+	v := &view{Kind: "proof"}
+	v.fact("version", zkml.Version)
+	v.fact("key digest", hexText(h.Key[:]))
+	v.fact("input digest", hexText(h.Input[:]))
+	v.fact("output digest", hexText(h.Output[:]))
+	v.fact("body", fmt.Sprintf("%d bytes", len(body)))
+	v.fact("complete", whole)
+	return v, nil
+}
+
+func viewCalibration(c *quant.Calibration) *view {
+	v := &view{Kind: "calibration"}
+	v.fact("model", hexText(c.Model[:]))
+	v.fact("samples", c.Samples)
+	v.fact("input", fmt.Sprintf("%s, %d to %d, times %g", c.Input.Name, c.Input.Lo, c.Input.Hi, c.Input.Scale))
+	if len(c.Labels) > 0 {
+		v.fact("labels", strings.Join(c.Labels, ", "))
+	}
+	t := table{Name: "stages", Columns: []string{"tensor", "shift", "before table", "scale", "lowest", "highest"}}
+	for _, s := range c.Stages {
+		t.Rows = append(t.Rows, []any{s.Name, int(s.Shift), s.QScale, s.Scale, s.Lo, s.Hi})
+	}
+	v.Tables = append(v.Tables, t)
+	return v
+}
+
+func viewModel(m *onnx.Model) *view {
+	v := &view{Kind: "ONNX model"}
+	v.fact("name", m.Name)
+	v.fact("producer", m.Producer)
+	v.fact("operator set", m.Opset)
+	describe := func(i int) string {
+		return m.Values[i].Name + " " + tensorio.ShapeText(m.Values[i].Shape)
+	}
+	v.fact("input", describe(m.Input))
+	v.fact("output", describe(m.Output))
+	v.fact("weights", m.Weights())
+	t := table{Name: "nodes", Columns: []string{"node", "operator", "output", "shape", "weights", "multiply-adds"}}
+	for _, n := range m.Nodes {
+		weights, work := 0, 0
+		var from []string
+		out := &m.Values[n.Output]
+		for _, i := range n.Inputs {
+			in := &m.Values[i]
+			if in.Const == nil {
+				from = append(from, in.Name)
+				continue
+			}
+			weights += in.Const.Len()
+		}
+		if n.Op == "Gemm" || n.Op == "MatMul" {
+			shape := m.Values[n.Inputs[0]].Shape
+			depth := shape[len(shape)-1]
+			if n.Attr.TransA {
+				depth = shape[0]
+			}
+			work = tensorio.Elements(out.Shape) * depth
+		}
+		t.Rows = append(t.Rows, []any{n.Name, n.Op, out.Name, tensorio.ShapeText(out.Shape), weights, work})
+		v.nodes = append(v.nodes, node{Name: out.Name, Op: n.Op, Shape: tensorio.ShapeText(out.Shape), From: from,
+			Cost: max(work, tensorio.Elements(out.Shape)), Params: weights})
+	}
+	v.Tables = append(v.Tables, t)
+	return v
+}
+
+func viewResults(rows []bench.Row) *view {
+	v := &view{Kind: "results"}
+	v.fact("rows", len(rows))
+	t := table{Name: "results", Columns: []string{"device", "suite", "case", "metric", "median", "unit", "date"}}
+	for _, r := range rows {
+		t.Rows = append(t.Rows, []any{r.Device, r.Suite, r.Case, r.Metric, r.Value, r.Unit, r.Date})
+	}
+	v.Tables = append(v.Tables, t)
+	return v
+}
