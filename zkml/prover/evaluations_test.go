@@ -121,25 +121,26 @@ func TestConsistentEvaluations(t *testing.T) {
 	}
 }
 
+// shift moves weight between two entries in inverse proportion to what they
+// weigh.
+func shift(w []m31.QM31, v []m31.Element) {
+	var at []int
+	for i, e := range v {
+		if e != 0 {
+			at = append(at, i)
+		}
+	}
+	if len(at) < 2 {
+		panic("nothing to shift")
+	}
+	i, j := at[0], at[1]
+	w[i] = w[i].Add(m31.Lift(v[i].Inverse()))
+	w[j] = w[j].Sub(m31.Lift(v[j].Inverse()))
+}
+
 // TestPublicFactors proves with public factors that give the same sum but are
 // not the ones that the verifier computes.
 func TestPublicFactors(t *testing.T) {
-	// shift moves weight between two entries in inverse proportion to what they
-	// weigh.
-	shift := func(w []m31.QM31, v []m31.Element) {
-		var at []int
-		for i, e := range v {
-			if e != 0 {
-				at = append(at, i)
-			}
-		}
-		if len(at) < 2 {
-			panic("nothing to shift")
-		}
-		i, j := at[0], at[1]
-		w[i] = w[i].Add(m31.Lift(v[i].Inverse()))
-		w[j] = w[j].Sub(m31.Lift(v[j].Inverse()))
-	}
 	for _, c := range []struct {
 		make func(testing.TB) *keyed
 		kind plan.InstanceKind

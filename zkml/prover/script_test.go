@@ -8,7 +8,9 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
@@ -76,6 +78,83 @@ func TestByScript(t *testing.T) {
 				t.Fatal(err)
 			}
 			add("other output", y, forged, options.Context, true)
+		}
+	}
+	zkmltest.Judge(t, filepath.Join("..", "testdata"), cases)
+}
+
+// TestLiesByScript has the verifier in Python judge provers that lie in one
+// place and are consistent ever after.
+func TestLiesByScript(t *testing.T) {
+	zkmltest.Python(t) // or skip
+	k := tour(t)
+	pl := k.vk.Inference().Plan
+	x, out := slices.Clone(k.X), k.Program.Tensor(k.Program.Output)
+	x[0] = -x[0] + 1
+	var cases []zkmltest.ScriptCase
+	seen := map[string]bool{}
+	lie := func(x, y []int32, h hooks) {
+		t.Helper()
+		r := k.prove(t, h)
+		if y == nil {
+			y = r.Y
+		}
+		err := zkml.Verify(k.vk, x, y, r.Proof, nil)
+		if zkml.FailedCheck(err) == "" {
+			t.Fatalf("not rejected: %v", err)
+		}
+		seen[zkml.FailedCheck(err)] = true
+		cases = append(cases, zkmltest.ScriptCase{Key: hex.EncodeToString(k.vk.Encode()), Proof: hex.EncodeToString(r.Proof),
+			X: x, Y: y, Check: zkml.FailedCheck(err)})
+	}
+	lie(x, nil, hooks{statement: func(_ *session, _, y []int32) ([]int32, []int32) { return x, y }})
+	output := hooks{statement: func(_ *session, x, y []int32) ([]int32, []int32) {
+		if y[0]++; int64(y[0]) > out.Hi {
+			y[0] -= 2
+		}
+		return x, y
+	}}
+	lie(k.X, nil, output)
+	lie(k.X, k.Output(), output)
+	for _, id := range append(slices.Clone(pl.LeafSent), pl.Layers[0].Sent...) {
+		lie(k.X, nil, hooks{evaluation: func(_ *session, e int, v m31.QM31) m31.QM31 {
+			if e == id {
+				v = v.Add(m31.OneQM31())
+			}
+			return v
+		}})
+	}
+	for _, kind := range []plan.InstanceKind{plan.Output, plan.Rearrange} {
+		lie(k.X, nil, hooks{instance: func(s *session, in *plan.Instance, table []m31.QM31) {
+			if in.Kind != kind {
+				return
+			}
+			v, err := s.polys[s.plan.Evals[in.X].Poly].Read(s.q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shift(table, v)
+		}})
+	}
+	for _, home := range []plan.Home{plan.Parameters, plan.Witness, plan.Multiplicities} {
+		lie(k.X, nil, hooks{weight: func(s *session, h plan.Home, table []m31.QM31) {
+			if h != home {
+				return
+			}
+			v, err := s.stacks[h].Read(s.q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			shift(table, v)
+		}})
+	}
+	for _, l := range k.lookups() {
+		lie(k.X, nil, hooks{witness: set(l.Y, func(_ *session, v []m31.Element) { v[0] = v[0].Add(1) })})
+	}
+	for _, check := range []string{zkml.CheckInputBind, zkml.CheckOutputBind, zkml.CheckSumcheck, zkml.CheckRelation, zkml.CheckPublicFactor,
+		zkml.CheckLeafNum, zkml.CheckLeafDen, zkml.CheckNumerator, zkml.CheckMerge} {
+		if !seen[check] {
+			t.Errorf("no lie is caught by %q", check)
 		}
 	}
 	zkmltest.Judge(t, filepath.Join("..", "testdata"), cases)

@@ -66,9 +66,10 @@ def join(parts):
     return tuple(c for p in parts for c in p)
 
 
-def layer(a, g, first):
-    """One step of T7; first is the binding of a padded output, if any. Returns
-    whether there was anything to do."""
+def layer(a, g, first, given):
+    """One step of T7; first is the binding of a padded output, if any, and given
+    the evaluation that comes from y, if any. Returns whether there was anything
+    to do."""
     jobs, sent, relations = list(first), [], 0
     while a.queue:
         key = a.queue.pop(0)
@@ -87,7 +88,7 @@ def layer(a, g, first):
                 poly = ("t", g.home(term))
                 sent += a.fetch([(poly, where)])
                 total = total + lift(coef) * a.value(poly, where)
-            check(total == value, "linear relation")
+            check(total == value, "output binding" if key == given else "linear relation")
             relations += 1
         elif op.type == MATMUL:
             def product(at, es, op=op, left=join(parts[:-1]), right=parts[-1]):
@@ -129,14 +130,14 @@ def inference(key, x, y, data, context=b"", weights=None):
     """Checks a proof. weights is the encoding of weights that are public."""
     g = key.program
     weights = public(key, weights) if key.public else None
-    given = ((x, g.tensors[g.input], "input"), (y, g.tensors[g.output], "output"))
-    for v, tensor, name in given:
+    statement = ((x, g.tensors[g.input], "input"), (y, g.tensors[g.output], "output"))
+    for v, tensor, name in statement:
         check(len(v) == len(tensor.positions()) and all(tensor.lo <= e <= tensor.hi for e in v), name)
     a = Argument(data)
     rd, t = a.rd, a.t
     rd.magic(b"ZKWPROF\n")
     check(rd.take(32) == key.digest, "key digest")
-    for v, _, name in given:
+    for v, _, name in statement:
         check(rd.take(32) == hashlib.sha256(struct.pack("<%di" % len(v), *v)).digest(), name + " binding")
 
     bits, (pp, wp, mp) = key.settings[0]
@@ -166,7 +167,7 @@ def inference(key, x, y, data, context=b"", weights=None):
     binding = [challenge(t) for _ in range(out.vars)]
     a.log("output binding", out.vars)
     bound = weigh(eqs(binding), zip(out.positions(), y))
-    first = []
+    first, given = [], None
     if out.padded:
         def bind(at, es):
             here, there, w = eqs(at), eqs(binding), ZERO
@@ -176,8 +177,9 @@ def inference(key, x, y, data, context=b"", weights=None):
             a.put(("t", g.home(g.output)), at, es[1], "sum-check")
         first.append((Claim(out.vars, [(ONE, (0, 1))], bound), bind))
     else:
-        a.put(("t", g.home(g.output)), binding, bound, "output binding")
-    while layer(a, g, first):
+        given = (("t", g.home(g.output)), tuple(binding))
+        a.put(*given, bound, "output binding")
+    while layer(a, g, first, given):
         first = []
     for poly, point in a.order:
         if poly == ("t", g.input):
