@@ -6,12 +6,13 @@ import json
 import os
 import random
 
-P, T, FULL, PARTIAL = 2**31 - 1, 16, 8, 14
-SHIFTS = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 15, 16]
+P, FULL = 2**31 - 1, 8
+PARTIAL = {16: 14, 24: 22}
+SHIFTS = {16: [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 15, 16], 24: list(range(23))}
 
 
-def constants():
-    s = [int(b) for v, n in ((1, 2), (0, 4), (31, 12), (T, 12), (FULL, 10), (PARTIAL, 10), (2**30 - 1, 30))
+def constants(width):
+    s = [int(b) for v, n in ((1, 2), (0, 4), (31, 12), (width, 12), (FULL, 10), (PARTIAL[width], 10), (2**30 - 1, 30))
          for b in format(v, "0%db" % n)]
 
     def clock():
@@ -32,10 +33,10 @@ def constants():
             if v < P:
                 return v
 
-    return [element() for _ in range(FULL * T + PARTIAL)]
+    return [element() for _ in range(FULL * width + PARTIAL[width])]
 
 
-RC = constants()
+RC = {width: constants(width) for width in PARTIAL}
 
 
 def external(s):
@@ -44,17 +45,18 @@ def external(s):
         t = a + b + c + d
         m += [t + a + 2 * b, t + b + 2 * c, t + c + 2 * d, t + d + 2 * a]
     column = [sum(m[j::4]) for j in range(4)]
-    return [(m[i] + column[i % 4]) % P for i in range(T)]
+    return [(m[i] + column[i % 4]) % P for i in range(len(s))]
 
 
 def permute(s):
-    rc = iter(RC)
+    width = len(s)
+    rc, shifts, partial = iter(RC[width]), SHIFTS[width], PARTIAL[width]
     s = external(s)
-    for r in range(FULL + PARTIAL):
-        if FULL // 2 <= r < FULL // 2 + PARTIAL:
+    for r in range(FULL + partial):
+        if FULL // 2 <= r < FULL // 2 + partial:
             s = [pow(s[0] + next(rc), 5, P)] + s[1:]
             t = sum(s)
-            s = [(t - 2 * s[0]) % P] + [(t + (x << k)) % P for x, k in zip(s[1:], SHIFTS)]
+            s = [(t - 2 * s[0]) % P] + [(t + (x << k)) % P for x, k in zip(s[1:], shifts)]
         else:
             s = external([pow(x + next(rc), 5, P) for x in s])
     return s

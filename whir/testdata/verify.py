@@ -91,19 +91,30 @@ def leaf(row):
     return s[:8]
 
 
-def tree(top, depth, indices, rows, siblings):
+def node(children):
+    if len(children) == 2:
+        return permute(children[0] + children[1])[:8]
+    s = [0] * 16 + [2**17 + len(children)] + [0] * 7
+    for i in range(0, len(children), 2):
+        s = permute(children[i] + children[i + 1] + s[16:])
+    return s[:8]
+
+
+def tree(top, depth, arity, indices, rows, siblings):
     known = {i: leaf(r) for i, r in zip(sorted(set(indices)), rows)}
     need(len(rows) == len(known), "number of rows")
     siblings = list(siblings)
-    for _ in range(depth):
+    while depth:
+        children = min(arity, 2**depth)
+        depth -= children.bit_length() - 1
         up = {}
-        for parent in sorted({i // 2 for i in known}):
-            pair = []
-            for child in (2 * parent, 2 * parent + 1):
+        for parent in sorted({i // children for i in known}):
+            group = []
+            for child in range(children * parent, children * (parent + 1)):
                 if child not in known:
                     need(siblings, "siblings missing")
-                pair.append(known[child] if child in known else siblings.pop(0))
-            up[parent] = permute(pair[0] + pair[1])[:8]
+                group.append(known[child] if child in known else siblings.pop(0))
+            up[parent] = node(group)
         known = up
     need(known == {0: top} and not siblings, "tree")
     return dict(zip(sorted(set(indices)), rows))
@@ -148,7 +159,7 @@ def opening(t, n, numbers, top, statements, data):
     """Checks the proof that the committed table has these values at these
     points, after whatever else the transcript has been through."""
     _, _, _, m, rate, batch, _, arity, most, count = numbers[:10]
-    need(batch == 1 and arity == 2, "not for this script")
+    need(batch == 1 and arity in (2, 4, 8), "not for this script")
     need(len(numbers) == 10 + 7 * count and 2 * len(statements) <= most and m == max(n - 1, 1), "parameters")
     rounds = [numbers[10 + 7 * i:17 + 7 * i] for i in range(count)]
     proof = Reader(data)
@@ -188,7 +199,7 @@ def opening(t, n, numbers, top, statements, data):
         depth = ms[i] + rates[i] - rounds[i][0]
         work(t, nonce, rounds[i][6])
         indices = [t.index(depth) for _ in range(rounds[i][4])]
-        rows = tree(trees[i], depth, indices, rows, siblings)
+        rows = tree(trees[i], depth, arity, indices, rows, siblings)
         last = point[len(point) - rounds[i][0]:]
         out = []
         for j in indices:

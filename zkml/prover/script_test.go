@@ -37,6 +37,9 @@ func TestByScript(t *testing.T) {
 		if i == 0 {
 			opts = SetupOptions{} // the default parameters, with their work
 		}
+		if i == 2 || i == 3 {
+			opts.Commitment.Arity = 2 << (i - 1)
+		}
 		vk, pk, err := Setup(q, c.Program, c.Weights, &opts)
 		if err != nil {
 			t.Fatalf("%s: %v", c.Name, err)
