@@ -35,13 +35,9 @@ func digitsNetwork(e *Env) (*graph.Program, *graph.Weights, []int32, error) {
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	sheet, err := digits.Calibration()
+	samples, err := digits.Samples()
 	if err != nil {
 		return nil, nil, nil, err
-	}
-	samples := make([][]float64, len(sheet))
-	for i := range sheet {
-		samples[i] = sheet[i].Values()
 	}
 	c, _, err := quant.Calibrate(m, samples, quant.Options{})
 	if err != nil {

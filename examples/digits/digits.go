@@ -85,6 +85,20 @@ func Calibration() ([]Image, error) {
 	return images, nil
 }
 
+// Samples are the images of Calibration as inputs of the model: what
+// calibrating it takes.
+func Samples() ([][]float64, error) {
+	images, err := Calibration()
+	if err != nil {
+		return nil, err
+	}
+	out := make([][]float64, len(images))
+	for i := range images {
+		out[i] = images[i].Values()
+	}
+	return out, nil
+}
+
 var (
 	testImages        = sync.OnceValues(func() ([]Image, error) { return cut(testSheet) })
 	calibrationImages = sync.OnceValues(func() ([]Image, error) { return cut(calibrationSheet) })

@@ -16,19 +16,15 @@ import (
 )
 
 func main() {
-	samples, err := digits.Calibration()
+	samples, err := digits.Samples()
 	if err != nil {
 		log.Fatal(err)
-	}
-	var values [][]float64
-	for i := range samples {
-		values = append(values, samples[i].Values())
 	}
 	images, labels, err := digits.Test()
 	if err != nil {
 		log.Fatal(err)
 	}
-	if err := proveAndVerify(context.Background(), digits.Model, values, images[0].Values()); err != nil {
+	if err := proveAndVerify(context.Background(), digits.Model, samples, images[0].Values()); err != nil {
 		log.Fatal(err)
 	}
 	fmt.Println("the image shows", labels[0])

@@ -159,13 +159,9 @@ func (d *demo) files() []string {
 func (d *demo) prepare() error {
 	p := d.startProgress("calibrate", 2)
 	p.begin("calibration")
-	sheet, err := digits.Calibration()
+	samples, err := digits.Samples()
 	if err != nil {
 		return err
-	}
-	samples := make([][]float64, len(sheet))
-	for i := range sheet {
-		samples[i] = sheet[i].Values()
 	}
 	cal, _, err := quant.Calibrate(d.model, samples, quant.Options{Labels: []string{"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"}})
 	if err != nil {

@@ -56,17 +56,16 @@ func TestSameBytes(t *testing.T) {
 // TestSameBytesDigits proves what the model that ships reads in a picture, with
 // the parameters and the work of real keys.
 func TestSameBytesDigits(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the emulator takes seconds")
+	}
 	m, err := onnx.Parse(digits.Model, onnx.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	images, err := digits.Calibration()
+	samples, err := digits.Samples()
 	if err != nil {
 		t.Fatal(err)
-	}
-	var samples [][]float64
-	for i := range images {
-		samples = append(samples, images[i].Values())
 	}
 	calibration, _, err := quant.Calibrate(m, samples, quant.Options{})
 	if err != nil {

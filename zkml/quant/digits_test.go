@@ -17,13 +17,9 @@ func digitsModel(t testing.TB) (*onnx.Model, [][]float64) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	images, err := digits.Calibration()
+	samples, err := digits.Samples()
 	if err != nil {
 		t.Fatal(err)
-	}
-	var samples [][]float64
-	for i := range images {
-		samples = append(samples, images[i].Values())
 	}
 	return m, samples
 }

@@ -16,16 +16,12 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	images, err := digits.Calibration()
+	samples, err := digits.Samples()
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	var samples [][]float64
-	for i := range images[:32] {
-		samples = append(samples, images[i].Values())
-	}
-	calibration, _, err := quant.Calibrate(model, samples, quant.Options{})
+	calibration, _, err := quant.Calibrate(model, samples[:32], quant.Options{})
 	if err != nil {
 		fmt.Println(err)
 		return
