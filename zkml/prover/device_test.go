@@ -93,7 +93,7 @@ func TestMemoryBudget(t *testing.T) {
 		failed := 0
 		for budget := int64(64); budget < 1<<22; budget += budget / 8 {
 			d.SetBudget(before + budget)
-			_, err := Prove(q, k.pk, k.X, nil)
+			_, err := prove(q, k.pk, k.X, new(Options))
 			if err != nil {
 				failed++
 				if !errors.Is(err, device.ErrNoMemory) {
@@ -104,11 +104,39 @@ func TestMemoryBudget(t *testing.T) {
 				t.Fatalf("budget %d: %d bytes are not given back (%v)", budget, now-before, err)
 			}
 			if err == nil {
+				if least := leastMemory(k.pk.vk.Inference().Plan); budget < least || budget > 2*least {
+					t.Errorf("%d bytes were enough, asked for at least %d", budget, least)
+				}
 				break
 			}
 		}
 		if failed < 10 {
 			t.Errorf("only %d budgets were too small", failed)
+		}
+	})
+}
+
+// TestMemoryAskedFirst: what cannot fit is refused before anything is launched,
+// with the bytes needed; a bound that is met refuses nothing.
+func TestMemoryAskedFirst(t *testing.T) {
+	k := mlp(t)
+	least := leastMemory(k.pk.vk.Inference().Plan)
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		d := q.Device()
+		defer d.SetBudget(0)
+		d.SetBudget(d.InUse() + least - 1)
+		before := q.Stats()
+		_, err := Prove(q, k.pk, k.X, nil)
+		var failure *device.Error
+		if !errors.As(err, &failure) || !errors.Is(err, device.ErrNoMemory) || failure.Bytes != least {
+			t.Fatalf("want a refusal naming %d bytes, got %v", least, err)
+		}
+		if q.Stats() != before {
+			t.Errorf("work was done before the refusal: %+v, then %+v", before, q.Stats())
+		}
+		d.SetBudget(d.InUse() + 2*least)
+		if _, err := Prove(q, k.pk, k.X, nil); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

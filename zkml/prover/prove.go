@@ -41,6 +41,15 @@ func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, 
 	if err := p.CheckInput(x); err != nil {
 		return nil, fmt.Errorf("zkml: prove: input: %w", err)
 	}
+	if err := q.Device().CheckMemory(leastMemory(pk.vk.Inference().Plan)); err != nil {
+		return nil, fmt.Errorf("zkml: prove: %w", err)
+	}
+	return prove(q, pk, x, opts)
+}
+
+// prove is Prove for an input within its bounds and a device that may have the
+// memory.
+func prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, error) {
 	s, err := newSession(q, pk, pk.vk.Inference(), opts.Progress)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)

@@ -56,6 +56,37 @@ func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, notify func
 	return s, nil
 }
 
+// leastMemory is a number of bytes of device memory that a session cannot do
+// without: the stacks and the tensors outside them, and beside them the larger
+// of the fractional-sum tree and the weights that merge the claims on one
+// stack. It is asked for before any work, so that what cannot end does not
+// begin.
+func leastMemory(pl *plan.Plan) int64 {
+	const base, ext = 4, 16 // bytes of an element
+	var held, beside int64
+	for h := range pl.Stacks {
+		st := &pl.Stacks[h]
+		if st.Empty() {
+			continue
+		}
+		held += base << st.Vars
+		if len(st.Evals) > 0 {
+			beside = max(beside, ext<<st.Vars)
+		}
+	}
+	for i := range pl.Polys {
+		if p := &pl.Polys[i]; p.Home >= plan.Stacks {
+			held += base << p.Vars
+		}
+	}
+	if len(pl.Leaves) > 0 {
+		// A numerator and a denominator a leaf, and as many nodes above, less one.
+		leaves := int64(1) << pl.TreeVars
+		beside = max(beside, leaves*(base+ext)+(leaves-1)*2*ext)
+	}
+	return held + beside
+}
+
 func alloc[T any](s *session, n int) (device.Buffer[T], error) {
 	b, err := device.Alloc[T](s.q, n)
 	s.owned = append(s.owned, b)

@@ -93,6 +93,9 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 // proveWeights makes the key's own proof: every parameter within its bounds,
 // zero in padding.
 func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *SetupOptions) ([]byte, error) {
+	if err := q.Device().CheckMemory(leastMemory(arg.Plan)); err != nil {
+		return nil, err
+	}
 	s, err := newSession(q, pk, arg, opts.Progress)
 	if err != nil {
 		return nil, err
