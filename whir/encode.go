@@ -84,8 +84,8 @@ func (s *Scheme[W, F, E]) DecodeProof(p *Params, data []byte) (*Proof[W, E], err
 type codec[W ~uint32] interface {
 	// slice is n words, which a decoder allocates.
 	slice(v *[]W, n int, what string) error
-	// count is a number of at most limit, which each unit words long stand for.
-	count(n *int, limit, unit int, what string) error
+	// count is a number from least to limit, each of which stands for unit words.
+	count(n *int, least, limit, unit int, what string) error
 }
 
 // walk visits the proof in the order of its encoding.
@@ -126,13 +126,13 @@ func (s *Scheme[W, F, E]) previous(p *Params, pf *Proof[W, E], c codec[W], i int
 	rows, siblings := len(o.Rows)/width, len(o.Siblings)
 	if err := first(
 		nonce(c, &o.Nonce, p.c.Rounds[i].QueryWork),
-		c.count(&rows, p.maxRows(i), width, "rows"),
+		c.count(&rows, 1, p.maxRows(i), width, "rows"),
 	); err != nil {
 		return err
 	}
 	if err := first(
 		c.slice(&o.Rows, rows*width, "rows"),
-		c.count(&siblings, p.maxSiblings(i, rows), 8, "siblings"),
+		c.count(&siblings, 0, p.maxSiblings(i, rows), 8, "siblings"),
 	); err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ func (a *appender[W]) slice(v *[]W, n int, what string) error {
 	return nil
 }
 
-func (a *appender[W]) count(n *int, _, _ int, _ string) error {
+func (a *appender[W]) count(n *int, _, _, _ int, _ string) error {
 	*a.dst = binary.LittleEndian.AppendUint32(*a.dst, uint32(*n))
 	return nil
 }
@@ -233,7 +233,7 @@ func (d *decoder[W]) slice(v *[]W, n int, what string) error {
 	return nil
 }
 
-func (d *decoder[W]) count(n *int, limit, unit int, what string) error {
+func (d *decoder[W]) count(n *int, least, limit, unit int, what string) error {
 	if d.err != nil {
 		return d.err
 	}
@@ -242,8 +242,8 @@ func (d *decoder[W]) count(n *int, limit, unit int, what string) error {
 	}
 	c := binary.LittleEndian.Uint32(d.data)
 	d.data = d.data[4:]
-	if uint64(c) > uint64(limit) || uint64(c)*uint64(unit) > uint64(len(d.data)/4) {
-		return d.fail("%d %s, at most %d are possible", c, what, limit)
+	if uint64(c) < uint64(least) || uint64(c) > uint64(limit) || uint64(c)*uint64(unit) > uint64(len(d.data)/4) {
+		return d.fail("%d %s, %d to %d are possible", c, what, least, limit)
 	}
 	*n = int(c)
 	return nil
