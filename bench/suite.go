@@ -244,13 +244,7 @@ func runCase(ctx context.Context, dev *device.Device, c Case, o Options) ([]Meas
 	if err != nil {
 		return nil, nil, err
 	}
-	launches := map[string]int64{}
-	for name, n := range dev.Launches() {
-		if d := n - before[name]; d > 0 {
-			launches[name] = d
-		}
-	}
-	return found, launches, nil
+	return found, dev.LaunchesSince(before), nil
 }
 
 // ran checks that a case's kernels were launched.

@@ -93,6 +93,18 @@ func (d *Device) Launches() map[string]int64 {
 	return out
 }
 
+// LaunchesSince returns what Launches counts more than it did before, for
+// work that had the device to itself.
+func (d *Device) LaunchesSince(before map[string]int64) map[string]int64 {
+	out := map[string]int64{}
+	for name, n := range d.Launches() {
+		if n -= before[name]; n > 0 {
+			out[name] = n
+		}
+	}
+	return out
+}
+
 // Poison makes fresh device memory come filled with 0xA5 bytes instead of
 // undefined, so that tests see reads of what nobody wrote.
 func (d *Device) Poison(on bool) { d.poison.Store(on) }

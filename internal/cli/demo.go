@@ -240,7 +240,7 @@ func (d *demo) prove() error {
 	r.Details.Image, r.Details.Label, r.Details.Answer = d.image, d.labels[d.image], *d.answer.Answer
 	r.ProveMS, r.ProofBytes, r.ProofSHA256 = milliseconds(d.proved.time), len(d.proved.Proof), hexText(digest[:])
 	r.SecurityBits, r.SecurityMinRound = security.Sum, security.Min
-	r.Details.Stages, r.Details.Work = stageObject(d.proved.Timings), countsObject(d.proved.stats, d.proved.device)
+	r.Details.Stages, r.Details.Work = stageObject(d.proved.Timings), countsObject(d.proved)
 	d.say("device   %s", r.Details.Card)
 	d.say("prove    the network says %d (the image shows %d)", r.Details.Answer, r.Details.Label)
 	d.say("         %s  total %s", stageText(d.proved.Timings), durationText(d.proved.time))

@@ -83,3 +83,19 @@ func TestTexts(t *testing.T) {
 		}
 	}
 }
+
+// TestDemoCounts: the counts are those of the proof alone, by kernel and in all.
+func TestDemoCounts(t *testing.T) {
+	if noEmulator() {
+		t.Skip("no simt device")
+	}
+	got := object(t, must(t, "demo", "--json", "--device", "simt", "--progress", "none"))
+	work := got["details"].(map[string]any)["work"].(map[string]any)
+	sum := 0.0
+	for _, n := range work["launches_by_kernel"].(map[string]any) {
+		sum += n.(float64)
+	}
+	if sum == 0 || sum != work["launches"] {
+		t.Errorf("%v launches, %v by kernel", work["launches"], sum)
+	}
+}

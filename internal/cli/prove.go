@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/zkwarp/zkwarp/device"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 )
 
@@ -55,7 +54,7 @@ func (a *app) proveCommand() *cobra.Command {
 			return a.wrote(out, map[string]any{
 				"proof": out, "output": answerPath, "device": r.device.Name(), "answer": answer,
 				"prove_ms": milliseconds(r.time), "stages_ms": stageObject(r.Timings), "proof_bytes": len(r.Proof),
-				"proof_sha256": hexText(digest[:]), "work": countsObject(r.stats, r.device),
+				"proof_sha256": hexText(digest[:]), "work": countsObject(r),
 			}, "answer   %s\nprove    %s  total %s\nwritten  %s (%s), %s", answer.text(), stageText(r.Timings), durationText(r.time),
 				out, sizeText(int64(len(r.Proof))), answerPath)
 		},
@@ -95,6 +94,7 @@ func stageObject(timings []zkprover.Timing) map[string]float64 {
 
 // countsObject says what the device did: launches in all and by kernel, times
 // that the host waited, bytes copied.
-func countsObject(s device.Stats, d *device.Device) map[string]any {
-	return map[string]any{"launches": s.Launches, "launches_by_kernel": d.Launches(), "syncs": s.Syncs, "bytes_in": s.BytesIn, "bytes_out": s.BytesOut}
+func countsObject(r *proved) map[string]any {
+	s := r.stats
+	return map[string]any{"launches": s.Launches, "launches_by_kernel": r.kernels, "syncs": s.Syncs, "bytes_in": s.BytesIn, "bytes_out": s.BytesOut}
 }

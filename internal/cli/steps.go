@@ -265,12 +265,13 @@ func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKe
 	p := a.startProgress("prove", len(zkprover.Stages()))
 	defer p.end()
 	err := a.onDevice(ctx, name, work(program), func(q *device.Queue) error {
-		start := time.Now()
+		before, start := q.Device().Launches(), time.Now()
 		r, err := zkprover.Prove(q, pk, x, &zkprover.Options{Context: tie, Progress: stages(p)})
 		if err != nil {
 			return err
 		}
 		out.Result, out.time, out.device, out.stats = r, time.Since(start), q.Device(), q.Stats()
+		out.kernels = q.Device().LaunchesSince(before)
 		return nil
 	})
 	return out, err
@@ -281,6 +282,8 @@ type proved struct {
 	time   time.Duration
 	device *device.Device
 	stats  device.Stats
+	// kernels counts the proof's launches by kernel, setup's left out.
+	kernels map[string]int64
 }
 
 // setupKeys makes the keys of a program.
