@@ -12,11 +12,22 @@ import (
 //go:embed sumcheck.cu
 var text string
 
+//go:embed round.cuh
+var roundText string
+
+// RoundHeader is round.cuh, for kernels that do rounds of a sum-check of their
+// own.
+var RoundHeader = &kernel.Source{
+	Name:    "sumcheck/prover/round.cuh",
+	Text:    roundText,
+	Headers: []*kernel.Source{m31.Header, transcript.Header},
+}
+
 // Source is the package's kernels.
 var Source = &kernel.Source{
 	Name:    "sumcheck/prover/sumcheck.cu",
 	Text:    text,
-	Headers: []*kernel.Source{kernel.PTX, m31.Header, transcript.Header},
+	Headers: []*kernel.Source{kernel.PTX, m31.Header, RoundHeader},
 }
 
 const (

@@ -4,7 +4,7 @@
 // instance (or table) y of it.
 #include "device/ptx.cuh"
 #include "field/m31/m31.cuh"
-#include "transcript/prover/transcript.cuh"
+#include "sumcheck/prover/round.cuh"
 
 // What device.go calls tableDesc: a factor's table, or an instance's eq table.
 struct Table {
@@ -55,15 +55,6 @@ DEVICE_INLINE Halves halves(const Table &t, u32 first_round, u64 half) {
 // The round's variable among the instance's.
 DEVICE_INLINE u32 own_round(u64 vars, u32 round, u32 rounds) { return round + (u32)vars - rounds; }
 
-// draw: the first warp absorbs a list and then draws a challenge.
-DEVICE_INLINE void draw(u32 *sponge, const qm31 *list, u32 n, qm31 *challenge) {
-  transcript t = transcript_load(sponge);
-  transcript_absorb(t, (const u32 *)list, 4 * n);
-  qm31 c = transcript_challenge(t);
-  transcript_store(sponge, t);
-  if (threadIdx.x == 0) challenge[0] = c;
-}
-
 // sumcheck_start: one block absorbs the claims, draws gamma, and sets every
 // instance's weight gamma^j.
 extern "C" __global__ void __launch_bounds__(256) sumcheck_start(u32 *sponge, State *state, const qm31 *values, u32 n) {
@@ -86,8 +77,7 @@ extern "C" __global__ void __launch_bounds__(256) sumcheck_start(u32 *sponge, St
 // about its value at 1.
 DEVICE_INLINE bool sum_at_one(const Instance &in, u32 k) {
   if (in.point == 0) return false;
-  qm31 z = ((const qm31 *)in.point)[k];
-  return (z.x[0] | z.x[1] | z.x[2] | z.x[3]) == 0;
+  return qm31_is_zero(((const qm31 *)in.point)[k]);
 }
 
 // multiply_at multiplies p[e] by a factor's value at the e-th place, where the
@@ -165,49 +155,10 @@ extern "C" __global__ void __launch_bounds__(256) sumcheck_sums(qm31 *partials, 
   store_block_sums(partials + 3 * ((u64)blockIdx.y * gridDim.x + blockIdx.x), sum, (u32)in.degree, shared);
 }
 
-// interpolate is p(r) for the polynomial of that degree with p(i) = at[i].
-DEVICE_INLINE qm31 interpolate(const qm31 *at, u32 degree, qm31 r) {
-  const u32 inverse[4] = {0, 1, 1u << 30, 1431655765u};
-  qm31 d[4];
-  for (u32 i = 0; i < 4; i++)
-    if (i <= degree) d[i] = at[i];
-  // Newton's forward differences.
-  qm31 sum = d[0], binomial = qm31_one();
-  for (u32 k = 1; k < 4; k++)
-    if (k <= degree) {
-      for (u32 i = 0; i < 3; i++)
-        if (i + k <= degree) d[i] = qm31_sub(d[i + 1], d[i]);
-      binomial = qm31_mul_base(qm31_mul(binomial, qm31_sub_base(r, k - 1)), inverse[k]);
-      sum = qm31_add(sum, qm31_mul(d[0], binomial));
-    }
-  return sum;
-}
-
-// eq1 is eq(z, r) in one variable: 1 - z - r + 2 z r.
-DEVICE_INLINE qm31 eq1(qm31 z, qm31 r) {
-  qm31 zr = qm31_mul(z, r);
-  return qm31_add(qm31_sub(qm31_sub(qm31_one(), z), r), qm31_add(zr, zr));
-}
-
 // advance takes an instance's state past the round before.
 DEVICE_INLINE void advance(State &s, const Instance &in, u32 k, qm31 r) {
   s.claim = interpolate(s.inner, (u32)in.degree, r);
   if (in.point) s.scale = qm31_mul(s.scale, eq1(((const qm31 *)in.point)[k - 1], r));
-}
-
-// complete derives the inner polynomial's value at 0 or 1 from the other one.
-DEVICE_INLINE void complete(State &s, const Instance &in, u32 k, qm31 first, bool at_one) {
-  if (!in.point) {
-    s.inner[0] = first;
-    s.inner[1] = qm31_sub(s.claim, first);
-  } else if (at_one) {
-    s.inner[1] = first;
-    s.inner[0] = s.claim;
-  } else {
-    qm31 z = ((const qm31 *)in.point)[k];
-    s.inner[0] = first;
-    s.inner[1] = qm31_mul(qm31_sub(s.claim, qm31_mul(qm31_sub(qm31_one(), z), first)), qm31_inv(z));
-  }
 }
 
 // message_block: one block, a warp an instance in turns, adds the partial sums
@@ -244,7 +195,7 @@ DEVICE_INLINE void message_block(u32 *sponge, qm31 *message, State *state, const
       continue;
     }
     if (k > 0) advance(s, in, k, point[round - 1]);
-    complete(s, in, k, sum[0], sum_at_one(in, k));
+    complete(s.inner, s.claim, in.point ? (const qm31 *)in.point + k : 0, sum[0], sum_at_one(in, k));
     if (in.degree > 1) s.inner[2] = sum[1];
     if (in.degree > 2) s.inner[3] = sum[2];
     qm31 factor = qm31_mul(s.weight, s.scale), linear = qm31_zero(), constant = qm31_zero();
