@@ -67,6 +67,23 @@ func TestBackend(t *testing.T) {
 		if b.evaluateSymbols(f, point) != mle.Evaluate(lift(f), point) || b.evaluateChallenges(g, point) != mle.Evaluate(g, point) {
 			t.Errorf("2^%d: evaluation differs from its definition", vars)
 		}
+		for fold := range vars + 1 {
+			size := n >> fold
+			eq := eqTable(point[fold:])
+			if !slices.Equal(eq, mle.EqTable(point[fold:])) {
+				t.Fatalf("2^%d: eq table", vars-fold)
+			}
+			weights := many(1<<fold, s.qm31)
+			sums, folded := make([]m31.QM31, 1<<fold), make([]m31.QM31, size)
+			for u := range sums {
+				for i, v := range f[u*size : (u+1)*size] {
+					sums[u] = sums[u].Add(eq[i].MulCM31(v))
+					folded[i] = folded[i].Add(weights[u].MulCM31(v))
+				}
+			}
+			equal("blockSums", b.blockSums(f, fold, point[fold:]), sums)
+			equal("foldBlocks", b.foldBlocks(f, weights), folded)
+		}
 		if vars == 0 {
 			continue
 		}

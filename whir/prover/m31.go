@@ -5,9 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/merkle"
-	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/whir"
 )
 
@@ -87,6 +85,7 @@ func (c *Committed) Words() []m31.Element { return c.params.CommitmentWords(c.Ro
 // absorbed the commitment's Words. A false claim is an error.
 func OpenM31(q *device.Queue, tr TranscriptM31, c *Committed, claims []whir.M31Claim) (*whir.M31Proof, error) {
 	pf := &whir.M31Proof{Halves: make([][2]m31.QM31, len(claims))}
+	sums := make([][]m31.QM31, 0, 2*len(claims))
 	for i, claim := range claims {
 		if len(claim.Point) != c.params.Vars() {
 			return nil, fmt.Errorf("whir: open: claim %d has %d variables, want %d", i, len(claim.Point), c.params.Vars())
@@ -94,13 +93,18 @@ func OpenM31(q *device.Queue, tr TranscriptM31, c *Committed, claims []whir.M31C
 		if err := q.Err(); err != nil {
 			return nil, err
 		}
-		pf.Halves[i] = halves(c.table, claim.Point[:c.params.Vars()-1])
+		h, s := c.halves(claim.Point[:c.params.Vars()-1])
+		pf.Halves[i] = h
+		sums = append(sums, s[:]...)
 	}
 	st, err := c.params.Statement(claims, pf.Halves)
 	if err != nil {
 		return nil, fmt.Errorf("whir: open: %w", err)
 	}
-	inner, err := c.inner.open(q, tr, st)
+	if c.params.Vars() == 1 {
+		sums = nil // the padding symbol is not in them
+	}
+	inner, err := c.inner.openWith(q, tr, st, sums)
 	if err != nil {
 		return nil, err
 	}
@@ -108,28 +112,20 @@ func OpenM31(q *device.Queue, tr TranscriptM31, c *Committed, claims []whir.M31C
 	return pf, nil
 }
 
-// halves evaluates the even and the odd entries of a table at a point: first
-// within rows of 2^(n - n/2) pairs, then over the rows.
-func halves(table []m31.Element, point []m31.QM31) [2]m31.QM31 {
-	half := len(point) / 2
-	high, low := mle.EqTable(point[:half]), mle.EqTable(point[half:])
-	n := len(low)
-	rows := make([][2]m31.QM31, len(high))
-	parallel.For(len(high), max(1, grain/n), func(lo, hi int) {
-		for h := lo; h < hi; h++ {
-			var even, odd m31.BaseSum
-			row := table[2*h*n : 2*(h+1)*n]
-			for b, e := range low {
-				even.Add(row[2*b], e)
-				odd.Add(row[2*b+1], e)
-			}
-			rows[h] = [2]m31.QM31{even.Value(), odd.Value()}
-		}
-	})
-	var out [2]m31.QM31
-	for h, e := range high {
-		out[0] = out[0].Add(e.Mul(rows[h][0]))
-		out[1] = out[1].Add(e.Mul(rows[h][1]))
+// halves evaluates the even and the odd entries of a table at a point. It also
+// returns the block sums of the two claims about symbols that
+// [whir.M31Params.Statement] makes of that: with the sums E and O of a block's
+// even and odd entries, E + iO at the point itself, and at the point whose
+// coordinates have the Frobenius map undone that map's inverse of E - iO.
+func (c *Committed) halves(point []m31.QM31) (halves [2]m31.QM31, sums [2][]m31.QM31) {
+	fold := min(c.params.Inner().Round(0).Fold, len(point))
+	even, odd := blockHalves(c.table, fold, point[fold:])
+	for u, e := range eqTable(point[:fold]) {
+		halves[0] = halves[0].Add(e.Mul(even[u]))
+		halves[1] = halves[1].Add(e.Mul(odd[u]))
+		io := odd[u].MulI()
+		sums[0] = append(sums[0], even[u].Add(io))
+		sums[1] = append(sums[1], even[u].Sub(io).FrobeniusInverse())
 	}
-	return out
+	return halves, sums
 }

@@ -12,18 +12,26 @@ import (
 // of the carried claim sum w*g, and the challenges of the last round.
 type opener[W ~uint32, F field.Element[F], E field.Element[E]] struct {
 	*committed[W, F, E]
-	q     *device.Queue
-	tr    Transcript[W, E]
-	pf    *whir.Proof[W, E]
-	f     []F // in place of g, one table before the first fold
-	g     []E
-	w     []E
-	last  tree[W]
-	words func([]E) []W
+	q      *device.Queue
+	tr     Transcript[W, E]
+	pf     *whir.Proof[W, E]
+	f      []F            // in place of g, one table before the first fold
+	blocks []blockSums[E] // in place of w, while all claims are evaluations of f
+	drawn  []E            // challenges of round 0, while there are blocks
+	g      []E
+	w      []E
+	last   tree[W]
+	words  func([]E) []W
 }
 
 // open proves the statement. It does not check that the statement is true.
 func (c *committed[W, F, E]) open(q *device.Queue, tr Transcript[W, E], st whir.Statement[W, E]) (*whir.Proof[W, E], error) {
+	return c.openWith(q, tr, st, nil)
+}
+
+// openWith is open where the block sums of all claims, which must be
+// evaluations of one table, may be known.
+func (c *committed[W, F, E]) openWith(q *device.Queue, tr Transcript[W, E], st whir.Statement[W, E], sums [][]E) (*whir.Proof[W, E], error) {
 	if err := st.Check(c.params); err != nil {
 		return nil, fmt.Errorf("whir: open: %w", err)
 	}
@@ -31,7 +39,7 @@ func (c *committed[W, F, E]) open(q *device.Queue, tr Transcript[W, E], st whir.
 	o := &opener[W, F, E]{committed: c, q: q, tr: tr, last: c.tree, words: c.b.scheme().Words}
 	o.pf = &whir.Proof[W, E]{Rounds: make([]whir.RoundProof[W, E], n), Openings: make([]whir.Opening[W], n)}
 	tr.Absorb(st.Words())
-	if err := o.start(st.Claims()); err != nil {
+	if err := o.start(st.Claims(), sums); err != nil {
 		return nil, fmt.Errorf("whir: open: %w", err)
 	}
 	for i := range n {
@@ -53,9 +61,13 @@ func (c *committed[W, F, E]) open(q *device.Queue, tr Transcript[W, E], st whir.
 }
 
 // start sets up the weight of round 0.
-func (o *opener[W, F, E]) start(claims []whir.BatchClaim[E]) error {
+func (o *opener[W, F, E]) start(claims []whir.BatchClaim[E], sums [][]E) error {
 	if err := o.batch(); err != nil {
 		return err
+	}
+	if o.f != nil && evaluations(claims) {
+		o.startBlocks(claims, sums)
+		return nil
 	}
 	points := o.samples(0)
 	alpha := o.tr.Challenge()
@@ -119,9 +131,12 @@ func (o *opener[W, F, E]) samples(i int) (points [][]E) {
 	for j := range o.params.Round(i).Samples {
 		z := whir.Powers(o.tr.Challenge(), o.params.RoundVars(i))
 		var y E
-		if o.f != nil {
+		switch {
+		case o.blocks != nil:
+			y = o.addBlock(z, nil).value()
+		case o.f != nil:
 			y = o.b.evaluateSymbols(o.f, z)
-		} else {
+		default:
 			y = o.b.evaluateChallenges(o.g, z)
 		}
 		if o.tamper.answer != nil {
@@ -140,9 +155,12 @@ func (o *opener[W, F, E]) bind(out *[]whir.Fold[W, E], i, j, work int) error {
 		return err
 	}
 	var fold whir.Fold[W, E]
-	if o.f != nil {
+	switch {
+	case o.blocks != nil:
+		fold.AtZero, fold.Lead = o.roundBlocks()
+	case o.f != nil:
 		fold.AtZero, fold.Lead = o.b.roundSymbols(o.f, o.w)
-	} else {
+	default:
 		fold.AtZero, fold.Lead = o.b.roundChallenges(o.g, o.w)
 	}
 	if o.tamper.fold != nil {
@@ -155,6 +173,10 @@ func (o *opener[W, F, E]) bind(out *[]whir.Fold[W, E], i, j, work int) error {
 	}
 	r := o.tr.Challenge()
 	*out = append(*out, fold)
+	if o.blocks != nil {
+		o.foldBlocks(r)
+		return nil
+	}
 	if o.f != nil {
 		o.g, o.f = o.b.foldSymbols(o.f, r), nil
 	} else {

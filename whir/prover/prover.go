@@ -40,6 +40,11 @@ type backend[W ~uint32, F field.Element[F], E field.Element[E]] interface {
 	// its value at 0 and its leading coefficient.
 	roundSymbols(f []F, w []E) (atZero, lead E)
 	roundChallenges(f, w []E) (atZero, lead E)
+	// blockSums are the sums of eq(point, b)*f[u, b] over the entries b of each
+	// of a table's 2^fold blocks u; foldBlocks is the sum of weights[u]*f[u, b]
+	// over the blocks.
+	blockSums(f []F, fold int, point []E) []E
+	foldBlocks(f []F, weights []E) []E
 	// fold binds the first variable; foldChallenges works in place.
 	foldSymbols(f []F, r E) []E
 	foldChallenges(f []E, r E) []E

@@ -159,3 +159,43 @@ func BenchmarkM31(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkModel opens what a small model's proof opens: 2^18 weights and 2^17
+// multiplicities.
+func BenchmarkModel(b *testing.B) {
+	q := queue(b)
+	for _, vars := range []int{18, 17} {
+		fold := vars - 13
+		p, err := whir.NewM31Params(vars, params(b, whir.Config{
+			Spec: whir.SpecCM31(), Vars: vars - 1, LogInvRate: 1, Batch: 1, Arity: 2, Claims: 2, Lambda: 96,
+			Rounds: []whir.Round{{Fold: 5, Shrink: 4, Queries: 208, QueryWork: 14}, {Fold: 3, Multiplicity: 2 + fold, Samples: 1, Queries: 96, FoldWork: 6, QueryWork: 14}},
+		}))
+		if err != nil {
+			b.Fatal(err)
+		}
+		s := newSource(uint64(vars))
+		table := many(1<<vars, s.base)
+		point := many(vars, s.qm31)
+		claims := []whir.M31Claim{{Point: point, Value: mle.EvaluateBase(table, point)}}
+		var c *Committed
+		b.Run(fmt.Sprintf("commit/2^%d", vars), func(b *testing.B) {
+			for b.Loop() {
+				if c, err = CommitM31(q, p, table); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		i := 0
+		b.Run(fmt.Sprintf("open/2^%d", vars), func(b *testing.B) {
+			for b.Loop() {
+				i++ // so that the work varies as it does from proof to proof
+				tr := transcript.New(transcript.TagTest)
+				tr.Absorb([]m31.Element{m31.Element(i % 64)})
+				tr.Absorb(c.Words())
+				if _, err = OpenM31(q, tr, c, claims); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
