@@ -77,6 +77,17 @@ DEVICE_INLINE u64 mad_wide(u32 a, u32 b, u64 c) {
 #endif
 }
 
+// The same for signed words.
+DEVICE_INLINE i64 mad_wide(i32 a, i32 b, i64 c) {
+#if defined(ZKWARP_SIMT)
+  return (i64)((u64)((i64)a * b) + (u64)c);
+#else
+  i64 r;
+  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+  return r;
+#endif
+}
+
 // dot4 is c plus the inner product of the four signed bytes of a and b.
 DEVICE_INLINE i32 dot4(u32 a, u32 b, i32 c) {
 #if defined(ZKWARP_SIMT)
@@ -311,6 +322,36 @@ template <class T> DEVICE_INLINE void store_streaming(T *p, T v) {
   *p = v;
 #else
   __stcs(p, v);
+#endif
+}
+
+// copy_async starts a copy of 16 bytes from global to shared memory, both at
+// multiples of 16. What it copies to is undefined until the thread has waited for
+// the copy's group, and for other threads until a barrier after that.
+DEVICE_INLINE void copy_async(void *to, const void *from ZKWARP_PLACE) {
+#if defined(ZKWARP_SIMT)
+  simt::copy_async(to, from, place);
+#else
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" : : "r"((u32)__cvta_generic_to_shared(to)), "l"(from) : "memory");
+#endif
+}
+
+// copy_async_commit ends a group of copies, which may be empty.
+DEVICE_INLINE void copy_async_commit() {
+#if defined(ZKWARP_SIMT)
+  simt::copy_commit();
+#else
+  asm volatile("cp.async.commit_group;" : : : "memory");
+#endif
+}
+
+// copy_async_wait waits for all of the thread's groups but the latest N; wait for
+// all of them before the thread ends.
+template <u32 N> DEVICE_INLINE void copy_async_wait() {
+#if defined(ZKWARP_SIMT)
+  simt::copy_wait(N);
+#else
+  asm volatile("cp.async.wait_group %0;" : : "n"(N) : "memory");
 #endif
 }
 

@@ -18,6 +18,7 @@ extern "C" __global__ void __launch_bounds__(256) ptx_scalar(u64 *out, const u64
   OUT(mul_hi(a, b));
   OUT(mul_wide(LO(a), LO(b)));
   OUT(mad_wide(LO(a), LO(b), c));
+  OUT(mad_wide((i32)LO(a), (i32)LO(b), (i64)c));
   OUT((u32)dot4(LO(a), LO(b), (i32)LO(c)));
   OUT(dot4u(LO(a), LO(b), LO(c)));
   OUT(popcount(LO(a)));
@@ -177,4 +178,23 @@ extern "C" __global__ void __launch_bounds__(32) ptx_matrix(i32 *out, const u32 
     o[4 + j] = u8_[j];
     o[8 + j] = b1[j];
   }
+}
+
+// Copies of n vectors by way of shared memory, in groups of 64: two groups are
+// under way while a third is passed on, by threads that did not ask for it.
+extern "C" __global__ void __launch_bounds__(64) ptx_copy(uint4 *out, const uint4 *in, u32 n) {
+  __shared__ uint4 ring[3][64];
+  const u32 t = threadIdx.x, groups = n / 64;
+  for (u32 g = 0; g < 2; g++) {
+    if (g < groups) copy_async(&ring[g][t], &in[g * 64 + t]);
+    copy_async_commit();
+  }
+  for (u32 g = 0; g < groups; g++) {
+    copy_async_wait<1>();
+    __syncthreads();
+    if (g + 2 < groups) copy_async(&ring[(g + 2) % 3][t], &in[(g + 2) * 64 + t]);
+    copy_async_commit();
+    out[g * 64 + t] = ring[g % 3][63 - t];
+  }
+  copy_async_wait<0>();
 }

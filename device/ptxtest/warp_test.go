@@ -193,3 +193,26 @@ func TestMatrix(t *testing.T) {
 		}
 	})
 }
+
+func TestCopyAsync(t *testing.T) {
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		for _, groups := range []int{1, 2, 3, 9} {
+			in := devicetest.Rand(5).Words(4 * 64 * groups)
+			src := must(device.Upload(q, in))(t)
+			dst := must(device.Alloc[uint32](q, len(in)))(t)
+			if err := q.Launch(device.Kernel{Source: Source, Name: "ptx_copy"}, device.D1(1), device.D1(64), 0,
+				dst.Arg(), src.Arg(), device.U32(64*groups)); err != nil {
+				t.Fatal(err)
+			}
+			got := must(dst.Read(q))(t)
+			for i := range got {
+				v := i / 4
+				if want := in[4*(v/64*64+63-v%64)+i%4]; got[i] != want {
+					t.Fatalf("%d groups: word %d is %#x, want %#x", groups, i, got[i], want)
+				}
+			}
+			src.Free()
+			dst.Free()
+		}
+	})
+}

@@ -85,6 +85,26 @@ extern "C" __global__ void bad_return(u32 *out) {
   __syncthreads();
   out[0] = 1;
 }
+extern "C" __global__ void early(u32 *out, const u32 *in) {
+  __shared__ uint4 v[2];
+  copy_async(&v[0], in);
+  copy_async_commit();
+  copy_async(&v[1], in + 4);
+  copy_async_commit();
+  u32 before = v[0].x;
+  copy_async_wait<1>();
+  out[0] = before;
+  out[1] = v[0].x;
+  out[2] = v[1].x;
+  copy_async_wait<0>();
+  out[3] = v[1].x;
+}
+extern "C" __global__ void bad_copy(u32 *out) {
+  __shared__ uint4 v;
+  copy_async(&v, out);
+  copy_async_commit();
+  copy_async_wait<1>();
+}
 extern "C" __global__ void bad_warp(u32 *out) {
   if (threadIdx.x < 7) out[0] = shfl_xor(threadIdx.x, 1u);
   else __syncthreads();
@@ -237,6 +257,18 @@ func TestKernelsInEveryOrder(t *testing.T) {
 	}
 }
 
+// What an asynchronous copy brings is there after the wait for its group, not
+// before.
+func TestAsynchronousCopies(t *testing.T) {
+	m := open(t, simt.Config{})
+	in, out := m.alloc(8), m.alloc(4)
+	m.write(in, []uint32{1, 2, 3, 4, 5, 6, 7, 8})
+	m.launch("early", d1(1), d1(1), 0, uint64(out), uint64(in))
+	if got := m.read(out, 4); got[0] != 0xA5A5A5A5 || got[1] != 1 || got[2] != 0xA5A5A5A5 || got[3] != 5 {
+		t.Errorf("before, between and after the waits: %#x", got)
+	}
+}
+
 // Each order must be the one it says, and a race must show in one of them.
 func TestOrdersDiffer(t *testing.T) {
 	run := func(c simt.Config) (arrival, racy []uint32) {
@@ -291,6 +323,7 @@ func TestFaultsAreErrors(t *testing.T) {
 		{"bad_address", []uint64{1 << 40}, "outside device memory"},
 		{"bad_branch", nil, "divergent barrier: threads of one block meet at"},
 		{"bad_return", nil, "divergent barrier"},
+		{"bad_copy", nil, "returns with asynchronous copies under way"},
 		{"bad_warp", nil, "wait for ever; 25 at the barrier at "},
 		{"bad_shuffle", nil, "lanes of one warp meet at different places"},
 		{"bad_assert", nil, "assertion failed: out == nullptr"},

@@ -245,8 +245,21 @@ struct SharedBlock {
   size_t bytes;
 };
 
+// Copy is one that a lane has asked for and not waited for.
+struct Copy {
+  void *to;
+  const void *from;
+  u32 group;
+};
+
+struct Copies {
+  std::vector<Copy> pending;
+  u32 groups; // ended so far
+};
+
 struct Worker {
   Lane lanes[1024];
+  Copies copies[1024];
   WarpState warps[32];
   u32 n, live;                 // threads of the block, and those that have not returned
   uint16_t ready[1024];        // ring of lanes that may go on
@@ -454,8 +467,24 @@ struct Worker {
     park();
   }
 
+  void copy_async(void *to, const void *from, simt::Place place) {
+    if (((u64)to | (u64)from) & 15) fault("%s:%d: an asynchronous copy between addresses that are not multiples of 16", place.file, place.line);
+    memset(to, 0xA5, 16);
+    Copies &c = copies[simt::ctx.tid];
+    c.pending.push_back(Copy{to, from, c.groups});
+  }
+
+  void copy_wait(u32 pending) {
+    Copies &c = copies[simt::ctx.tid];
+    size_t done = 0;
+    for (; done < c.pending.size() && c.pending[done].group + pending < c.groups; done++)
+      memcpy(c.pending[done].to, c.pending[done].from, 16);
+    c.pending.erase(c.pending.begin(), c.pending.begin() + done);
+  }
+
   void finish(u32 me) {
     live--;
+    if (!copies[me].pending.empty()) fault("returns with asynchronous copies under way");
     if (barrier_count)
       fault("divergent barrier: returns while %u threads wait at %s:%d", barrier_count, barrier_place.file, barrier_place.line);
     WarpState &w = warps[me >> 5];
@@ -551,6 +580,7 @@ struct Worker {
     ready_head = ready_count = started = barrier_count = 0;
     for (u32 i = 0; i < n; i++) {
       lanes[i].stack = nullptr;
+      copies[i].groups = 0;
       order[i] = (uint16_t)(order_mode == REVERSE ? n - 1 - i : i);
     }
     if (order_mode == SHUFFLE) {
@@ -603,6 +633,9 @@ void simt::collective(Step step, void *frame, unsigned mask, Place place, const 
   Worker::self()->collective(step, frame, mask, place, what);
 }
 void simt::barrier(Place place) { Worker::self()->barrier(place); }
+void simt::copy_async(void *to, const void *from, Place place) { Worker::self()->copy_async(to, from, place); }
+void simt::copy_commit() { Worker::self()->copies[simt::ctx.tid].groups++; }
+void simt::copy_wait(unsigned pending) { Worker::self()->copy_wait(pending); }
 
 static void signal_stack() {
 #if !defined(__SANITIZE_ADDRESS__)

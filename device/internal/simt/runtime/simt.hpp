@@ -70,6 +70,13 @@ typedef void (*Step)(Warp &);
 void collective(Step step, void *frame, unsigned int mask, Place place, const char *what);
 // barrier waits until every thread of the block that has not returned is there.
 void barrier(Place place);
+// copy_async notes a copy of 16 bytes into shared memory, which is undefined from
+// then on until copy_wait; copy_commit ends a group of the lane's copies, and
+// copy_wait carries out all groups but the latest pending ones. A lane that
+// returns with copies not waited for faults.
+void copy_async(void *to, const void *from, Place place);
+void copy_commit();
+void copy_wait(unsigned int pending);
 // trap ends the launch as a fault.
 [[noreturn]] void trap(const char *why, Place place);
 
