@@ -282,3 +282,31 @@ func BenchmarkAbsorbChallenge(b *testing.B) {
 		})
 	}
 }
+
+// A chain of permutations in one launch: two challenges take one.
+func BenchmarkPermutations(b *testing.B) {
+	const permutations = 1024
+	for _, name := range []string{"cpu", "cuda"} {
+		b.Run(name, func(b *testing.B) {
+			q := devicetest.Queue(b, devicetest.Open(b, name))
+			tr, err := New(q, transcript.TagTest)
+			if err != nil {
+				b.Fatal(err)
+			}
+			dst, err := device.Alloc[m31.QM31](q, 2*permutations)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer dst.Free()
+			for b.Loop() {
+				if err := tr.Challenge(dst); err != nil {
+					b.Fatal(err)
+				}
+				if err := q.Sync(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/permutations, "ns/permutation")
+		})
+	}
+}
