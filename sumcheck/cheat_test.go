@@ -243,6 +243,23 @@ func TestCheatStatements(t *testing.T) {
 		expect(t, what, []sumcheck.Claim{c}, good, sumcheck.ErrShape)
 	}
 	expect(t, "no claims", nil, good, sumcheck.ErrShape)
+
+	e := sumcheck.MustCompile("eq*(s*a*b - c)", sumcheck.Scalars("s"))
+	b = sumchecktest.NewBatch(rng, []sumcheck.Shape{e.Shape(3)})
+	good = sumchecktest.Prove(newTranscript(), b.Claims, b.Tables, sumchecktest.Cheat{})
+	for what, change := range map[string]func(c *sumcheck.Claim){
+		"expression without its eq":      func(c *sumcheck.Claim) { c.Eq, c.Point = false, nil },
+		"expression without a column":    func(c *sumcheck.Claim) { c.Factors-- },
+		"expression with another column": func(c *sumcheck.Claim) { c.Factors++ },
+		"expression with terms":          func(c *sumcheck.Claim) { c.Terms = [][]int{{0, 1, 2}} },
+		"expression without its scalar":  func(c *sumcheck.Claim) { c.Coeffs = nil },
+		"expression with two scalars":    func(c *sumcheck.Claim) { c.Coeffs = make([]m31.QM31, 2) },
+		"zero expression":                func(c *sumcheck.Claim) { c.Expr = &sumcheck.Expr{} },
+	} {
+		c := b.Claims[0]
+		change(&c)
+		expect(t, what, []sumcheck.Claim{c}, good, sumcheck.ErrShape)
+	}
 	if _, err := sumcheck.DecodeProof([]sumcheck.Shape{{Vars: 60, Factors: 1}}, nil); !errors.Is(err, sumcheck.ErrShape) {
 		t.Errorf("a shape that would allocate without bound: %v", err)
 	}

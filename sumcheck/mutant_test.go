@@ -31,5 +31,10 @@ func TestMutants(t *testing.T) {
 	add("unused factors", "sumcheck.go", "if !u { // its", "if false && !u { // its", "TestShapes")
 	add("encoded length", "encode.go", "if len(data) != 16*n {", "if len(data) < 16*n {", "Cheat")
 	add("shapes of encodings", "encode.go", "if err := s.Check(); err != nil {", "if err := s.Check(); err != nil && false {", "CheatStatements")
+	add("shape of expressions", "sumcheck.go", "if s.Factors != len(s.Expr.columns) ||", "if false && s.Factors != len(s.Expr.columns) ||", "CheatStatements")
+	add("eq of expressions", "sumcheck.go", "s.Eq != s.Expr.eq || ", "", "CheatStatements")
+	add("scalars of expressions", "sumcheck.go", "(c.Coeffs != nil || c.Expr != nil)", "c.Coeffs != nil", "CheatStatements")
+	add("columns without effect", "expr.go", "if e.program.run(r) == v {", "if false && e.program.run(r) == v {", "ExprErrors")
+	add("degree of expressions", "expr_normal.go", "if degree > MaxExprDegree {", "if degree > MaxExprDegree+1 {", "ExprErrors")
 	mutant.Run(t, list)
 }

@@ -39,6 +39,9 @@ type Shape struct {
 	Factors int     // number of multilinear f_k
 	Terms   [][]int // each term is a product of these factors; nil is one term, all factors
 	Eq      bool    // the summand is multiplied by eq(z, x)
+
+	// Expr, if not nil, is the summand instead of Terms; see Expr.Shape.
+	Expr *Expr
 }
 
 // Product is the shape of the sum of the product of k multilinear factors.
@@ -61,6 +64,13 @@ func (s Shape) Check() error {
 	}
 	if s.Factors < 1 || s.Factors > MaxFactors {
 		return bad("%d factors, want 1 to %d", s.Factors, MaxFactors)
+	}
+	if s.Expr != nil {
+		if s.Factors != len(s.Expr.columns) || s.Eq != s.Expr.eq || s.Terms != nil {
+			return bad("%d factors, %d terms and eq %t where the expression %v has %d columns, eq %t and no terms",
+				s.Factors, len(s.Terms), s.Eq, s.Expr, len(s.Expr.columns), s.Expr.eq)
+		}
+		return nil
 	}
 	if s.Terms == nil {
 		if s.Factors > MaxDegree {
@@ -91,8 +101,17 @@ func (s Shape) Check() error {
 	return nil
 }
 
-// NumTerms is the number of terms, that is of coefficients.
+// NumTerms is the number of terms; an expression counts as one.
 func (s Shape) NumTerms() int { return max(1, len(s.Terms)) }
+
+// NumCoeffs is the number of a claim's coefficients: one a term, or one a scalar
+// of the expression. Only those of terms may be left out.
+func (s Shape) NumCoeffs() int {
+	if s.Expr != nil {
+		return len(s.Expr.scalars)
+	}
+	return s.NumTerms()
+}
 
 // Term lists the factors of term i.
 func (s Shape) Term(i int) []int {
@@ -108,6 +127,9 @@ func (s Shape) Term(i int) []int {
 
 // InnerDegree is the degree of the round polynomials without eq's share.
 func (s Shape) InnerDegree() int {
+	if s.Expr != nil {
+		return s.Expr.degree
+	}
 	if s.Terms == nil {
 		return s.Factors
 	}
@@ -172,7 +194,7 @@ type Claim struct {
 	Shape
 	Value  m31.QM31
 	Point  []m31.QM31 // z, Vars long, if Eq; else nil
-	Coeffs []m31.QM31 // one a term; nil: all 1
+	Coeffs []m31.QM31 // one a term, nil: all 1; or the scalars of Expr
 }
 
 // Check says what is wrong with c, nil if nothing is.
@@ -187,14 +209,18 @@ func (c Claim) Check() error {
 	if len(c.Point) != want {
 		return fmt.Errorf("%w: eq point of %d coordinates, want %d", ErrShape, len(c.Point), want)
 	}
-	if c.Coeffs != nil && len(c.Coeffs) != c.NumTerms() {
-		return fmt.Errorf("%w: %d coefficients for %d terms", ErrShape, len(c.Coeffs), c.NumTerms())
+	if n, want := len(c.Coeffs), c.NumCoeffs(); n != want && (c.Coeffs != nil || c.Expr != nil) {
+		return fmt.Errorf("%w: %d coefficients, want %d", ErrShape, n, want)
 	}
 	return nil
 }
 
-// Inner is sum_t coeff_t prod_{k in t} evals[k], the summand without eq.
+// Inner is the summand without eq: the expression at evals, or sum_t coeff_t
+// prod_{k in t} evals[k].
 func (c Claim) Inner(evals []m31.QM31) m31.QM31 {
+	if c.Expr != nil {
+		return c.Expr.eval(evals, c.Coeffs)
+	}
 	var s m31.QM31
 	for i := range c.NumTerms() {
 		t := c.Term(i)

@@ -122,7 +122,7 @@ func final(claims []Claim, gamma m31.QM31, r *Result) (sum m31.QM31) {
 	return sum
 }
 
-// Interpolate is p(r) for the polynomial p of degree at most len(at)-1 <= 4
+// Interpolate is p(r) for the polynomial p of degree at most len(at)-1 <= 9
 // with p(i) = at[i]. It overwrites at.
 func Interpolate(at []m31.QM31, r m31.QM31) m31.QM31 {
 	// Newton's forward differences: p(r) = sum_k (Delta^k p)(0) binomial(r, k).
@@ -137,8 +137,8 @@ func Interpolate(at []m31.QM31, r m31.QM31) m31.QM31 {
 	return sum
 }
 
-// inverses of 1..4 mod p (entry 0 is unused).
-var inverses = [...]m31.Element{0, 1, 1 << 30, 1431655765, 1 << 29}
+// inverses of 1..9 mod p (entry 0 is unused).
+var inverses = [MaxExprDegree + 2]m31.Element{0, 1, 1 << 30, 1431655765, 1 << 29, 858993459, 1789569706, 1840700269, 1 << 28, 1908874353}
 
 func (p *Proof) check(shapes []Shape) error {
 	if p == nil {

@@ -1,6 +1,7 @@
 package sumcheck_test
 
 import (
+	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -22,6 +23,7 @@ func newTranscript() *transcript.Transcript {
 // batches in a fixed order, each with fresh random data.
 func batches(seed uint64, f func(name string, b *sumchecktest.Batch)) {
 	all := sumchecktest.Batches()
+	maps.Copy(all, sumchecktest.ExprBatches())
 	names := make([]string, 0, len(all))
 	for name := range all {
 		names = append(names, name)
@@ -65,7 +67,7 @@ func TestCompleteness(t *testing.T) {
 
 func TestInterpolate(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 2))
-	for d := range 5 {
+	for d := range sumcheck.MaxExprDegree + 2 {
 		coeffs, r := sumchecktest.Random(rng, d+1), sumchecktest.Random(rng, 1)[0]
 		eval := func(x m31.QM31) (v m31.QM31) {
 			for i := d; i >= 0; i-- {

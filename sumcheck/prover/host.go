@@ -55,6 +55,7 @@ type hostInstance struct {
 	degree int // of inner
 	eq     bool
 	terms  []hostTerm
+	expr   *hostExpr // instead of terms
 	tables []hostTable
 	folded [][]m31.QM31            // memory of the folded tables
 	z      device.Buffer[m31.QM31] // eq's point
@@ -64,7 +65,7 @@ type hostInstance struct {
 	weight m31.QM31 // gamma^j
 	scale  m31.QM31 // eq of the bound variables
 	claim  m31.QM31
-	inner  [sumcheck.MaxDegree + 1]m31.QM31 // the round's inner at 0..degree
+	inner  [sumcheck.MaxExprDegree + 1]m31.QM31 // the round's inner at 0..degree
 }
 
 type hostTerm struct {
@@ -78,7 +79,13 @@ func newHost(q *device.Queue, tr *transcript.Transcript, instances []Instance, n
 	for _, in := range instances {
 		h := &hostInstance{vars: in.Vars, degree: in.InnerDegree(), eq: in.Eq, z: in.Point, point: in.Point.Host()}
 		coeffs := in.Coeffs.Host()
+		if in.Expr != nil {
+			h.expr = newHostExpr(in.Expr, coeffs)
+		}
 		for i := range in.NumTerms() {
+			if in.Expr != nil {
+				break
+			}
 			t := hostTerm{factors: in.Term(i), coeff: m31.OneQM31()}
 			if coeffs != nil {
 				t.coeff = coeffs[i]
@@ -188,7 +195,10 @@ func (b *host) sums(h *hostInstance, i, half int) error {
 		first = 1
 	}
 	var mu sync.Mutex
-	var total [sumcheck.MaxDegree]m31.QM31
+	var total sums
+	if h.expr != nil {
+		h.expr.layOut(h.tables)
+	}
 	kernel := h.kernel()
 	err := b.q.Parallel(half, 1024, func(lo, hi int) {
 		s := kernel(h, lo, hi, half, first)

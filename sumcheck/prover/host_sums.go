@@ -5,12 +5,15 @@ import (
 	"github.com/zkwarp/zkwarp/sumcheck"
 )
 
-// sums are a range's shares of inner's values at first (0 or 1), 2 and 3.
-type sums = [sumcheck.MaxDegree]m31.QM31
+// sums are a range's shares of inner's values at first (0 or 1), 2, 3, ...
+type sums = [sumcheck.MaxExprDegree]m31.QM31
 
 // kernel is the loop over a range of the tables' halves that fits the instance
 // best.
 func (h *hostInstance) kernel() func(h *hostInstance, lo, hi, half, first int) sums {
+	if h.expr != nil {
+		return expression
+	}
 	if h.isFractions() {
 		return fractions
 	}

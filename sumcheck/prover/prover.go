@@ -35,7 +35,7 @@ type Instance struct {
 	sumcheck.Shape
 	Tables []Table                 // one a factor
 	Point  device.Buffer[m31.QM31] // eq's point, if Eq
-	Coeffs device.Buffer[m31.QM31] // one a term; empty: all 1
+	Coeffs device.Buffer[m31.QM31] // one a term, empty: all 1; or the scalars of Expr
 }
 
 func (in Instance) check() error {
@@ -59,8 +59,8 @@ func (in Instance) check() error {
 	if in.Point.Len() != want {
 		return fmt.Errorf("%w: eq point of %d coordinates, want %d", sumcheck.ErrShape, in.Point.Len(), want)
 	}
-	if n := in.Coeffs.Len(); n != 0 && n != in.NumTerms() {
-		return fmt.Errorf("%w: %d coefficients for %d terms", sumcheck.ErrShape, n, in.NumTerms())
+	if n, want := in.Coeffs.Len(), in.NumCoeffs(); n != want && (n != 0 || in.Expr != nil) {
+		return fmt.Errorf("%w: %d coefficients, want %d", sumcheck.ErrShape, n, want)
 	}
 	return nil
 }
@@ -136,6 +136,13 @@ func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	n, d := sumcheck.Rounds(shapes), sumcheck.Degree(shapes)
 	if len(instances) == 0 || values.Len() != len(instances) || out.Rounds.Len() != n*d || out.Evals.Len() != sumcheck.Evaluations(shapes) || out.Point.Len() != n {
 		return fmt.Errorf("%w: buffers do not fit %d instances", sumcheck.ErrShape, len(instances))
+	}
+	if !q.OnHost() {
+		for j, in := range instances {
+			if in.Expr != nil {
+				return fmt.Errorf("instance %d: %w: expression %v on %s, the CPU has them", j, device.ErrUnavailable, in.Expr, q.Device().Name())
+			}
+		}
 	}
 	var b batch
 	var err error

@@ -40,8 +40,8 @@ func NewBatch(rng *rand.Rand, shapes []sumcheck.Shape) *Batch {
 				}
 			}
 		}
-		if s.Terms != nil && rng.IntN(3) > 0 {
-			c.Coeffs = Random(rng, s.NumTerms())
+		if s.Terms != nil && rng.IntN(3) > 0 || s.Expr != nil {
+			c.Coeffs = Random(rng, s.NumCoeffs())
 		}
 		var tables [][]m31.QM31
 		var base []bool

@@ -29,12 +29,13 @@ type Cheat struct {
 // Sum is the true value of a claim, by brute force.
 func Sum(c sumcheck.Claim, tables [][]m31.QM31) (sum m31.QM31) {
 	eq := mle.EqTable(c.Point)
+	summand := summand(c)
 	at := make([]m31.QM31, c.Factors)
 	for x := range 1 << c.Vars {
 		for k := range at {
 			at[k] = tables[k][x]
 		}
-		v := summand(c, at)
+		v := summand(at)
 		if c.Eq {
 			v = v.Mul(eq[x])
 		}
@@ -123,12 +124,13 @@ func Prove(tr *transcript.Transcript, claims []sumcheck.Claim, tables [][][]m31.
 func roundValue(claims []sumcheck.Claim, work [][][]m31.QM31, gamma m31.QM31, half int, at m31.QM31) (sum m31.QM31) {
 	weight := m31.OneQM31()
 	for j, c := range claims {
+		summand := summand(c)
 		values := make([]m31.QM31, len(work[j]))
 		for x := range half {
 			for k, t := range work[j] {
 				values[k] = line(t[x], t[x+half], at)
 			}
-			v := summand(c, values)
+			v := summand(values)
 			if c.Eq {
 				v = v.Mul(values[c.Factors])
 			}
@@ -141,22 +143,27 @@ func roundValue(claims []sumcheck.Claim, work [][][]m31.QM31, gamma m31.QM31, ha
 
 func line(lo, hi, at m31.QM31) m31.QM31 { return lo.Add(at.Mul(hi.Sub(lo))) }
 
-// summand is sum_t coeff_t prod_{k in t} f_k without eq, written independently
-// of the verifier's.
-func summand(c sumcheck.Claim, f []m31.QM31) (sum m31.QM31) {
+// summand is sum_t coeff_t prod_{k in t} f_k without eq, or the expression by its
+// text, written independently of the verifier's.
+func summand(c sumcheck.Claim) func(f []m31.QM31) m31.QM31 {
+	if c.Expr != nil {
+		return exprSummand(c)
+	}
 	terms := c.Terms
 	if terms == nil {
 		terms = [][]int{[]int{0, 1, 2}[:c.Factors]}
 	}
-	for i, t := range terms {
-		v := m31.OneQM31()
-		if c.Coeffs != nil {
-			v = c.Coeffs[i]
+	return func(f []m31.QM31) (sum m31.QM31) {
+		for i, t := range terms {
+			v := m31.OneQM31()
+			if c.Coeffs != nil {
+				v = c.Coeffs[i]
+			}
+			for _, k := range t {
+				v = v.Mul(f[k])
+			}
+			sum = sum.Add(v)
 		}
-		for _, k := range t {
-			v = v.Mul(f[k])
-		}
-		sum = sum.Add(v)
+		return sum
 	}
-	return sum
 }
