@@ -24,6 +24,7 @@ func All() []*kernel.Source {
 		logup.Source,
 		m31.Source,
 		merkle.Source,
+		mle.RestrictSource,
 		mle.Source,
 		poseidon2.Source,
 		ptxtest.Source,

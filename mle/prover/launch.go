@@ -11,15 +11,28 @@ import (
 //go:embed mle.cu
 var text string
 
-// Source is the package's kernels.
-var Source = &kernel.Source{Name: "mle/prover/mle.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, m31.Header}}
+//go:embed restrict.cu
+var restrictText string
+
+//go:embed weights.cuh
+var weightsText string
+
+var weightsHeader = &kernel.Source{Name: "mle/prover/weights.cuh", Text: weightsText, Headers: []*kernel.Source{kernel.PTX, m31.Header}}
+
+// Source is the kernels for tables, RestrictSource those that restrict matrices.
+var (
+	Source = &kernel.Source{Name: "mle/prover/mle.cu", Text: text,
+		Headers: []*kernel.Source{kernel.PTX, m31.Header, weightsHeader}}
+	RestrictSource = &kernel.Source{Name: "mle/prover/restrict.cu", Text: restrictText,
+		Headers: []*kernel.Source{kernel.PTX, m31.Header, weightsHeader}}
+)
 
 const (
 	threads = 256
 	// maxSplits bounds the partial sums that one block adds up at the end.
 	maxSplits = 512
-	// eqLow is how many variables mle_eq_parts tabulates at most at the end.
-	eqLow = 10
+	// eqTile is EQ_TILE of mle.cu.
+	eqTile = 4096
 )
 
 // named is the kernel of that name for tables of T.
@@ -31,26 +44,40 @@ func named[T Entry](name string) device.Kernel {
 	return device.Kernel{Source: Source, Name: name + "_base"}
 }
 
-func launchEq(q *device.Queue, out, point, scale device.Buffer[m31.QM31], add int) error {
-	n := point.Len()
-	if n <= eqLow && scale.Len() == 0 && add == 0 {
-		return q.Launch(device.Kernel{Source: Source, Name: "mle_eq_parts"}, device.D1(1), device.D1(threads), 0,
-			out.Arg(), device.Null(), point.Arg(), device.Null(), device.U32(n), device.U32(n))
+func flag(on bool) uint64 {
+	if on {
+		return 1
 	}
-	low := min(n, eqLow)
-	parts, err := device.Alloc[m31.QM31](q, 1<<low+1<<(n-low))
+	return 0
+}
+
+func launchEq(q *device.Queue, t EqTable) error {
+	return q.Launch(device.Kernel{Source: Source, Name: "mle_eq"}, device.D1(device.Blocks(t.Out.Len(), eqTile)), device.D1(threads), 0,
+		t.Out.Arg(), t.Point.Arg(), t.Scale.Arg(), device.U32(t.Point.Len()), device.U32(uint32(flag(t.Add))))
+}
+
+func launchEqTables(q *device.Queue, tables []EqTable) error {
+	const words = 6 // of an mle_eq_job
+	jobs := make([]uint64, 0, words*len(tables))
+	tiles := 0
+	for _, t := range tables {
+		jobs = append(jobs, t.Out.Address(), t.Point.Address(), t.Scale.Address(), uint64(t.Point.Len()), flag(t.Add), uint64(tiles))
+		tiles += device.Blocks(t.Out.Len(), eqTile)
+	}
+	b, err := device.Upload(q, jobs)
 	if err != nil {
 		return err
 	}
-	defer parts.Free()
-	inner, outer := parts.Slice(0, 1<<low), parts.Slice(1<<low, parts.Len())
-	err = q.Launch(device.Kernel{Source: Source, Name: "mle_eq_parts"}, device.D1(2), device.D1(threads), 0,
-		inner.Arg(), outer.Arg(), point.Arg(), scale.Arg(), device.U32(n), device.U32(low))
-	if err != nil {
-		return err
-	}
-	return q.Launch(device.Kernel{Source: Source, Name: "mle_outer"}, device.D1(device.Blocks(out.Len(), threads)), device.D1(threads), 0,
-		out.Arg(), inner.Arg(), outer.Arg(), device.U32(low), device.U64(out.Len()), device.U32(add))
+	defer b.Free()
+	return q.Launch(device.Kernel{Source: Source, Name: "mle_eq_tables"}, device.D1(tiles), device.D1(threads), 0,
+		b.Arg(), device.U32(len(tables)))
+}
+
+func launchFoldM31(q *device.Queue, dst, table, r device.Buffer[m31.Element]) error {
+	h := dst.Len()
+	aligned := (dst.Address()|table.Address())%16 == 0 && h%4 == 0
+	return q.Launch(device.Kernel{Source: Source, Name: "mle_fold_words"}, device.D1(device.Blocks(h, 4*threads)), device.D1(threads), 0,
+		dst.Arg(), table.Arg(), r.Arg(), device.U64(h), device.U32(uint32(flag(aligned))))
 }
 
 func launchFold[T Entry](q *device.Queue, dst device.Buffer[m31.QM31], table device.Buffer[T], r device.Buffer[m31.QM31]) error {
@@ -80,7 +107,7 @@ func launchSum(q *device.Queue, out, parts device.Buffer[m31.QM31], splits int) 
 		out.Arg(), parts.Arg(), device.U32(splits), device.U32(out.Len()))
 }
 
-func launchRows[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.Buffer[T], rows, cols int, w device.Buffer[m31.QM31]) error {
+func launchRowsExt(q *device.Queue, out, a device.Buffer[m31.QM31], rows, cols int, w device.Buffer[m31.QM31]) error {
 	across := device.Blocks(cols, threads)
 	// Enough splits of the rows to fill a card, of 16 rows at least.
 	splits := max(1, min(maxSplits, (rows+15)/16, 2048/across))
@@ -92,7 +119,7 @@ func launchRows[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.
 		}
 		defer parts.Free()
 	}
-	err := q.Launch(named[T]("mle_rows"), device.D2(across, splits), device.D1(threads), 0,
+	err := q.Launch(device.Kernel{Source: Source, Name: "mle_rows_ext"}, device.D2(across, splits), device.D1(threads), 0,
 		parts.Arg(), a.Arg(), w.Arg(), device.U32(rows), device.U32(cols))
 	if err != nil || splits == 1 {
 		return err
@@ -100,7 +127,7 @@ func launchRows[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.
 	return launchSum(q, out, parts, splits)
 }
 
-func launchCols[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.Buffer[T], rows, cols int, w device.Buffer[m31.QM31]) error {
-	return q.Launch(named[T]("mle_cols"), device.D1(device.Blocks(rows, threads/32)), device.D1(threads), 0,
+func launchColsExt(q *device.Queue, out, a device.Buffer[m31.QM31], rows, cols int, w device.Buffer[m31.QM31]) error {
+	return q.Launch(device.Kernel{Source: Source, Name: "mle_cols_ext"}, device.D1(device.Blocks(rows, threads/32)), device.D1(threads), 0,
 		out.Arg(), a.Arg(), w.Arg(), device.U32(rows), device.U32(cols), device.U64(a.Len()))
 }

@@ -22,35 +22,69 @@ func wrong(op, format string, a ...any) error {
 	return fmt.Errorf("mle: %s: %w: %s", op, device.ErrUsage, fmt.Sprintf(format, a...))
 }
 
+// EqTable is one table of eq: Out[x] = Scale*eq(Point, x), 2^len(Point) values,
+// added to what Out holds if Add. An empty Scale is 1.
+type EqTable struct {
+	Out, Point, Scale device.Buffer[m31.QM31]
+	Add               bool
+}
+
+func (t EqTable) check() error {
+	if n := t.Point.Len(); n > 40 || t.Out.Len() != 1<<n {
+		return wrong("eq", "table of %d for %d variables", t.Out.Len(), n)
+	}
+	if t.Scale.Len() > 1 {
+		return wrong("eq", "%d scales", t.Scale.Len())
+	}
+	return nil
+}
+
 // Eq writes out[x] = scale*eq(point, x), 2^len(point) values. An empty scale
-// is 1. Cost: 2^n products.
+// is 1. Cost: 1.5 * 2^n products.
 func Eq(q *device.Queue, out, point, scale device.Buffer[m31.QM31]) error {
-	return eq(q, out, point, scale, m31.ScaleVecQM31, 0)
+	return EqTables(q, []EqTable{{Out: out, Point: point, Scale: scale}})
 }
 
 // AddEq is Eq added to what out holds, for random combinations of eq tables.
 func AddEq(q *device.Queue, out, point, scale device.Buffer[m31.QM31]) error {
-	return eq(q, out, point, scale, m31.MulAddQM31, 1)
+	return EqTables(q, []EqTable{{Out: out, Point: point, Scale: scale, Add: true}})
 }
 
-func eq(q *device.Queue, out, point, scale device.Buffer[m31.QM31], put func(dst, a []m31.QM31, s m31.QM31), add int) error {
-	n := point.Len()
-	if n > 40 || out.Len() != 1<<n {
-		return wrong("eq", "table of %d for %d variables", out.Len(), n)
+// EqTables writes many tables of eq in one launch. Their outputs may not overlap.
+func EqTables(q *device.Queue, tables []EqTable) error {
+	for i, t := range tables {
+		if err := t.check(); err != nil {
+			return fmt.Errorf("table %d: %w", i, err)
+		}
 	}
-	if scale.Len() > 1 {
-		return wrong("eq", "%d scales", scale.Len())
+	switch {
+	case q.OnHost():
+		for _, t := range tables {
+			if err := eqOnHost(q, t); err != nil {
+				return err
+			}
+		}
+		return nil
+	case len(tables) == 1:
+		return launchEq(q, tables[0])
+	case len(tables) == 0:
+		return nil
 	}
-	if !q.OnHost() {
-		return launchEq(q, out, point, scale, add)
+	return launchEqTables(q, tables)
+}
+
+// eqOnHost makes the table of the last variables, then one multiple of it for
+// each setting of the first ones.
+func eqOnHost(q *device.Queue, table EqTable) error {
+	put, s := m31.ScaleVecQM31, m31.OneQM31()
+	if table.Add {
+		put = m31.MulAddQM31
 	}
-	s := m31.OneQM31()
-	if scale.Len() == 1 {
-		s = scale.Host()[0]
+	if table.Scale.Len() == 1 {
+		s = table.Scale.Host()[0]
 	}
-	t, z := out.Host(), point.Host()
-	// The table of the last variables, then one multiple of it for each
-	// setting of the first ones.
+	t, z := table.Out.Host(), table.Point.Host()
+	n := len(z)
 	low := min(n, 10)
 	inner := mle.EqTable(z[n-low:])
 	outer := mle.ScaledEqTable(z[:n-low], s)
@@ -95,6 +129,31 @@ func Fold[T Entry](q *device.Queue, dst device.Buffer[m31.QM31], table device.Bu
 	return nil
 }
 
+// FoldM31 is Fold of a table of M31 words by a challenge of M31: for protocols
+// whose challenges are in the prime field. dst may be the first half of table.
+func FoldM31(q *device.Queue, dst, table, r device.Buffer[m31.Element]) error {
+	if table.Len() != 2*dst.Len() || r.Len() != 1 {
+		return wrong("fold", "%d entries into %d by %d challenges", table.Len(), dst.Len(), r.Len())
+	}
+	if dst.Len() == 0 {
+		return nil
+	}
+	if !q.OnHost() {
+		return launchFoldM31(q, dst, table, r)
+	}
+	h, d, t, c := dst.Len(), dst.Host(), table.Host(), r.Host()[0]
+	return q.Parallel(h, 8192, func(lo, hi int) {
+		diff := make([]m31.Element, min(hi-lo, 4096))
+		for ; lo < hi; lo += len(diff) {
+			diff = diff[:min(len(diff), hi-lo)]
+			low, high := t[lo:lo+len(diff)], t[h+lo:h+lo+len(diff)]
+			m31.SubVec(diff, high, low)
+			m31.ScaleVec(diff, diff, c)
+			m31.AddVec(d[lo:lo+len(diff)], low, diff)
+		}
+	})
+}
+
 // Dot writes out[0] = sum_i a[i]*w[i] over the length of a.
 func Dot[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.Buffer[T], w device.Buffer[m31.QM31]) error {
 	if out.Len() != 1 || w.Len() < a.Len() {
@@ -111,37 +170,6 @@ func Dot[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.Buffer[
 	err := q.Parallel(len(x), 4096, func(lo, hi int) { sum.add(dot(x[lo:hi], y[lo:hi])) })
 	out.Host()[0] = sum.v[0]
 	return err
-}
-
-// Evaluate writes the extension of table at point to out[0]. A table shorter
-// than 2^len(point) reads as if zeros followed.
-// Cost: len(table) products of an entry by an extension element.
-func Evaluate[T Entry](q *device.Queue, out device.Buffer[m31.QM31], table device.Buffer[T], point device.Buffer[m31.QM31]) error {
-	n := point.Len()
-	if out.Len() != 1 || n > 40 || table.Len() > 1<<n {
-		return wrong("evaluate", "%d entries at %d coordinates, result of %d", table.Len(), n, out.Len())
-	}
-	low := min(n, max(8, (n+1)/2))
-	rows := (table.Len() + 1<<low - 1) >> low
-	scratch, err := device.Alloc[m31.QM31](q, 1<<low+1<<(n-low)+rows)
-	if err != nil {
-		return fmt.Errorf("mle: evaluate: %w", err)
-	}
-	defer scratch.Free()
-	inner, rest := scratch.Slice(0, 1<<low), scratch.Slice(1<<low, scratch.Len())
-	outer, sums := rest.Slice(0, 1<<(n-low)), rest.Slice(1<<(n-low), rest.Len())
-	none := device.Buffer[m31.QM31]{}
-	if err := Eq(q, inner, point.Slice(n-low, n), none); err != nil {
-		return err
-	}
-	if err := Eq(q, outer, point.Slice(0, n-low), none); err != nil {
-		return err
-	}
-	// The last row may be shorter; columns restricts over what is there.
-	if err := columns(q, sums, table, rows, 1<<low, inner); err != nil {
-		return err
-	}
-	return Dot(q, out, sums, outer)
 }
 
 func dot[T Entry](a []T, w []m31.QM31) m31.QM31 {

@@ -12,7 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/mle/prover"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, prover.Source) }
+func TestMain(m *testing.M) { devicetest.Main(m, prover.Source, prover.RestrictSource) }
 
 func ext(g *devicetest.Gen, n int) []m31.QM31 {
 	v := make([]m31.QM31, n)
