@@ -46,7 +46,7 @@ type Device struct {
 	drv  driver.Driver // nil on the CPU
 
 	mu      sync.Mutex
-	modules map[*kernel.Source]*module
+	modules map[[32]byte]*module // by the source's digest
 
 	inUse  atomic.Int64
 	budget atomic.Int64
@@ -111,11 +111,12 @@ func (d *Device) Poison(on bool) { d.poison.Store(on) }
 
 // load returns the module of s, compiling it on first use.
 func (d *Device) load(s *kernel.Source) (*module, error) {
+	digest := s.Digest()
 	d.mu.Lock()
-	m, ok := d.modules[s]
+	m, ok := d.modules[digest]
 	if !ok {
 		m = new(module)
-		d.modules[s] = m
+		d.modules[digest] = m
 	}
 	d.mu.Unlock()
 	m.once.Do(func() { m.err = m.load(d, s) })

@@ -8,7 +8,6 @@ import (
 	"sync"
 
 	"github.com/zkwarp/zkwarp/device/internal/driver"
-	"github.com/zkwarp/zkwarp/device/kernel"
 )
 
 // devices holds what is open, so that all users of a GPU share one context.
@@ -106,7 +105,7 @@ func open(name string) (*Device, error) {
 		}
 		_ = d.drv.Close()
 	}
-	d := &Device{name: name, modules: map[*kernel.Source]*module{}}
+	d := &Device{name: name, modules: map[[32]byte]*module{}}
 	var err error
 	var n int
 	switch {

@@ -78,6 +78,7 @@ func with(t *testing.T, stand ...*Device) {
 // card is a GPU that cannot do anything.
 type card struct {
 	driver.Driver
+	loads    int
 	compiler string
 	free     int64
 	cached   int64
@@ -95,6 +96,7 @@ func (c *card) Free(driver.Stream, driver.Ptr) error           { return nil }
 func (c *card) NewStream() (driver.Stream, error)              { return &silent{}, nil }
 
 func (c *card) Load(s *kernel.Source) (map[string]driver.Func, error) {
+	c.loads++
 	return map[string]driver.Func{"k": 1}, nil
 }
 
@@ -143,6 +145,23 @@ func TestPreloadReports(t *testing.T) {
 	}
 }
 
+// A source written anew is the unit that it says the same as.
+func TestLoadByDigest(t *testing.T) {
+	c := &card{}
+	d := gpu(c)
+	unit := func(text string) *kernel.Source {
+		return &kernel.Source{Name: "k.cu", Text: silentUnit.Text, Headers: []*kernel.Source{{Name: "h.cuh", Text: text}}}
+	}
+	for _, text := range []string{"// a", "// a", "// b", "// a"} {
+		if err := d.Preload(unit(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if c.loads != 2 {
+		t.Errorf("%d loads of 2 units", c.loads)
+	}
+}
+
 func BenchmarkLaunch(b *testing.B) {
 	d := gpu(&card{free: 1 << 20})
 	q, err := d.NewQueue(context.Background())
@@ -162,7 +181,7 @@ func BenchmarkLaunch(b *testing.B) {
 }
 
 func gpu(c *card) *Device {
-	return &Device{name: "cuda:0", kind: CUDA, drv: c, modules: map[*kernel.Source]*module{}}
+	return &Device{name: "cuda:0", kind: CUDA, drv: c, modules: map[[32]byte]*module{}}
 }
 
 func captureLog(t *testing.T) *bytes.Buffer {

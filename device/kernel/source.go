@@ -12,16 +12,21 @@ import (
 	"sort"
 	"strconv"
 	"strings"
+	"sync"
 )
 
 // Source is one CUDA translation unit or header. Name is its path within the
 // repository (the very string that an #include uses); Headers are its direct
-// includes. Sources are compared by pointer: declare each once, as a package
-// variable.
+// includes. A Source does not change once a kernel of it was launched. Those with
+// the same digest are the same unit to a device, so that a program may write
+// sources as it runs.
 type Source struct {
 	Name    string
 	Text    string
 	Headers []*Source
+
+	once   sync.Once
+	digest [32]byte
 }
 
 // Closure returns the transitive headers of s, without s, sorted by name.
@@ -45,8 +50,14 @@ func (s *Source) Closure() []*Source {
 	return out
 }
 
-// Digest is the SHA-256 of the names and texts of s and of its closure.
+// Digest is the SHA-256 of the names and texts of s and of its closure, as they
+// were at the first call.
 func (s *Source) Digest() [32]byte {
+	s.once.Do(func() { s.digest = s.hash() })
+	return s.digest
+}
+
+func (s *Source) hash() [32]byte {
 	h := sha256.New()
 	put := func(t string) {
 		var n [8]byte
