@@ -13,15 +13,23 @@ func SubVecQM31(dst, a, b []QM31) {
 // MulVecQM31 sets dst[i] = a[i] * b[i].
 func MulVecQM31(dst, a, b []QM31) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
+	for i := mulQM31Blocks(at(dst), at(a), at(b), len(dst)); i < len(dst); i++ {
 		dst[i] = a[i].Mul(b[i])
 	}
 }
 
+// matrixFrom is the number of elements from which a multiplication's matrix
+// pays.
+const matrixFrom = 8
+
 // ScaleVecQM31 sets dst[i] = s * a[i].
 func ScaleVecQM31(dst, a []QM31, s QM31) {
 	a = a[:len(dst)]
-	for i := range dst {
+	i := 0
+	if len(dst) >= matrixFrom {
+		i = scaleQM31Blocks(at(dst), at(a), newMatrix(s), len(dst))
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = s.Mul(a[i])
 	}
 }
@@ -29,7 +37,7 @@ func ScaleVecQM31(dst, a []QM31, s QM31) {
 // ScaleBase sets dst[i] = a[i] * s.
 func ScaleBase(dst []QM31, a []Element, s QM31) {
 	a = a[:len(dst)]
-	for i := range dst {
+	for i := scaleBaseBlocks(at(dst), at(a), &s, len(dst)); i < len(dst); i++ {
 		dst[i] = s.MulBase(a[i])
 	}
 }
@@ -37,7 +45,11 @@ func ScaleBase(dst []QM31, a []Element, s QM31) {
 // MulAddQM31 sets dst[i] += s * a[i].
 func MulAddQM31(dst, a []QM31, s QM31) {
 	a = a[:len(dst)]
-	for i := range dst {
+	i := 0
+	if len(dst) >= matrixFrom {
+		i = mulAddQM31Blocks(at(dst), at(a), newMatrix(s), len(dst))
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = dst[i].Add(s.Mul(a[i]))
 	}
 }
@@ -45,8 +57,9 @@ func MulAddQM31(dst, a []QM31, s QM31) {
 // MulAddBase sets dst[i] += s * a[i].
 func MulAddBase(dst []QM31, a []Element, s QM31) {
 	a = a[:len(dst)]
+	i := mulAddBaseBlocks(at(dst), at(a), &s, len(dst))
 	s0, s1, s2, s3 := uint64(s.A.Re), uint64(s.A.Im), uint64(s.B.Re), uint64(s.B.Im)
-	for i := range dst {
+	for ; i < len(dst); i++ {
 		d, x := &dst[i], uint64(a[i])
 		d.A.Re = reduce62(x*s0 + uint64(d.A.Re))
 		d.A.Im = reduce62(x*s1 + uint64(d.A.Im))
@@ -57,41 +70,28 @@ func MulAddBase(dst []QM31, a []Element, s QM31) {
 
 // SumQM31 is the sum of a's elements.
 func SumQM31(a []QM31) QM31 {
+	var out lazySums
+	n := sumBlocks(&out, at(Words(a)), 4*len(a)) / 4
+	var sum QM31
+	if n > 0 {
+		_, sum.A.Re, sum.A.Im = out.lane(0, 0)
+		_, sum.B.Re, sum.B.Im = out.lane(0, 1)
+	}
 	var s [4]uint64
-	for i := range a {
+	for i := n; i < len(a); i++ {
 		s[0] += uint64(a[i].A.Re)
 		s[1] += uint64(a[i].A.Im)
 		s[2] += uint64(a[i].B.Re)
 		s[3] += uint64(a[i].B.Im)
 	}
-	return QM31{CM31{reduce(s[0]), reduce(s[1])}, CM31{reduce(s[2]), reduce(s[3])}}
-}
-
-// DotBase is the sum of a[i] * b[i].
-func DotBase(a []Element, b []QM31) QM31 {
-	b = b[:len(a)]
-	var s BaseSum
-	for i := range a {
-		s.Add(a[i], b[i])
-	}
-	return s.Value()
-}
-
-// DotQM31 is the sum of a[i] * b[i].
-func DotQM31(a, b []QM31) QM31 {
-	b = b[:len(a)]
-	var s ProductSum
-	for i := range a {
-		s.Add(a[i], b[i])
-	}
-	return s.Value()
+	return sum.Add(QM31{CM31{reduce(s[0]), reduce(s[1])}, CM31{reduce(s[2]), reduce(s[3])}})
 }
 
 // FoldBase binds the first variable of a table with the halves lo and hi, of
 // len(dst) words each, to r: dst[i] = lo[i] + r*(hi[i] - lo[i]).
 func FoldBase(dst []QM31, lo, hi []Element, r QM31) {
 	lo, hi = lo[:len(dst)], hi[:len(dst)]
-	for i := range dst {
+	for i := foldBaseBlocks(at(dst), at(lo), at(hi), &r, len(dst)); i < len(dst); i++ {
 		v := r.MulBase(hi[i].Sub(lo[i]))
 		v.A.Re = v.A.Re.Add(lo[i])
 		dst[i] = v
@@ -101,7 +101,11 @@ func FoldBase(dst []QM31, lo, hi []Element, r QM31) {
 // FoldQM31 is FoldBase for a table of QM31 elements; dst may be lo.
 func FoldQM31(dst, lo, hi []QM31, r QM31) {
 	lo, hi = lo[:len(dst)], hi[:len(dst)]
-	for i := range dst {
+	i := 0
+	if len(dst) >= matrixFrom {
+		i = foldQM31Blocks(at(dst), at(lo), at(hi), newMatrix(r), len(dst))
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = lo[i].Add(r.Mul(hi[i].Sub(lo[i])))
 	}
 }

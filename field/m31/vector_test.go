@@ -21,52 +21,122 @@ func randomWords(r *rand.Rand, n int) []Element {
 	return out
 }
 
-// Every slice operation against one element at a time, into fresh memory and
-// into an operand.
+// guarded is n random words in the middle of memory that must not change. The
+// words start off words after a multiple of 64 bytes or of the allocator's
+// alignment.
+type guarded struct {
+	all, v []Element
+	off    int
+}
+
+func newGuarded(r *rand.Rand, n, off int) guarded {
+	all := randomWords(r, n+off+40)
+	return guarded{all, all[off : off+n : off+n], off}
+}
+
+func (g guarded) clone() guarded {
+	all := slices.Clone(g.all)
+	return guarded{all, all[g.off : g.off+len(g.v) : g.off+len(g.v)], g.off}
+}
+
+// changedAround says whether memory before or after the words differs from
+// before's.
+func (g guarded) changedAround(before guarded) bool {
+	end := g.off + len(g.v)
+	return !slices.Equal(g.all[:g.off], before.all[:g.off]) || !slices.Equal(g.all[end:], before.all[end:])
+}
+
+// Every slice operation against one element at a time: all lengths around the
+// vectors' sizes, all alignments, into fresh memory and into either operand.
 func TestVectors(t *testing.T) {
-	r := rand.New(rand.NewPCG(16, 17))
-	s, c := Element(P-2), Quads(randomWords(r, 4))[0]
-	for n := range 20 {
-		a, b := randomWords(r, n), randomWords(r, n)
+	eachVariant(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(16, 17))
+		for n := range 71 {
+			testWords(t, r, n)
+			testExtension(t, r, n)
+		}
+	})
+}
+
+func testWords(t *testing.T, r *rand.Rand, n int) {
+	t.Helper()
+	for _, s := range []Element{0, 1, P - 1, Element(r.Uint64N(P))} {
+		ga, gb, gd := newGuarded(r, n, r.IntN(17)), newGuarded(r, n, r.IntN(17)), newGuarded(r, n, r.IntN(17))
 		for _, o := range []struct {
 			name string
-			f    func(dst []Element)
-			want func(i int, old Element) Element
+			f    func(dst, a, b []Element)
+			want func(old, a, b Element) Element
 		}{
-			{"AddVec", func(d []Element) { AddVec(d, d, b) }, func(i int, x Element) Element { return x.Add(b[i]) }},
-			{"SubVec", func(d []Element) { SubVec(d, d, b) }, func(i int, x Element) Element { return x.Sub(b[i]) }},
-			{"SubVec second", func(d []Element) { SubVec(d, b, d) }, func(i int, x Element) Element { return b[i].Sub(x) }},
-			{"MulVec", func(d []Element) { MulVec(d, d, b) }, func(i int, x Element) Element { return x.Mul(b[i]) }},
-			{"ScaleVec", func(d []Element) { ScaleVec(d, d, s) }, func(_ int, x Element) Element { return x.Mul(s) }},
-			{"MulAddVec", func(d []Element) { MulAddVec(d, b, s) }, func(i int, x Element) Element { return x.Add(b[i].Mul(s)) }},
+			{"AddVec", AddVec, func(_, a, b Element) Element { return a.Add(b) }},
+			{"SubVec", SubVec, func(_, a, b Element) Element { return a.Sub(b) }},
+			{"MulVec", MulVec, func(_, a, b Element) Element { return a.Mul(b) }},
+			{"ScaleVec", func(d, a, _ []Element) { ScaleVec(d, a, s) }, func(_, a, _ Element) Element { return a.Mul(s) }},
+			{"MulAddVec", func(d, a, _ []Element) { MulAddVec(d, a, s) }, func(old, a, _ Element) Element { return old.Add(a.Mul(s)) }},
 		} {
-			d := slices.Clone(a)
-			o.f(d)
-			for i := range d {
-				if d[i] != o.want(i, a[i]) {
-					t.Fatalf("%s, %d elements: element %d is %d", o.name, n, i, d[i])
+			for _, alias := range []string{"", "a", "b"} {
+				d, a, b := gd.clone(), ga.clone(), gb.clone()
+				switch alias {
+				case "a":
+					d = a
+				case "b":
+					d = b
+				}
+				before := d.clone()
+				o.f(d.v, a.v, b.v)
+				for i := range d.v {
+					if want := o.want(before.v[i], ga.v[i], gb.v[i]); d.v[i] != want {
+						t.Fatalf("%s, dst is %q, %d elements: element %d is %d, want %d", o.name, alias, n, i, d.v[i], want)
+					}
+				}
+				if d.changedAround(before) {
+					t.Fatalf("%s, %d elements: wrote outside of dst", o.name, n)
 				}
 			}
 		}
-		qa, qb := Quads(randomWords(r, 4*n)), Quads(randomWords(r, 4*n))
+	}
+}
+
+func testExtension(t *testing.T, r *rand.Rand, n int) {
+	t.Helper()
+	top := QM31{CM31{P - 1, P - 1}, CM31{P - 1, P - 1}}
+	for _, c := range []QM31{{}, OneQM31(), top, {CM31{0, P - 1}, CM31{1, 0}}, Quads(randomWords(r, 4))[0]} {
+		ga, gb, gd := newGuarded(r, 4*n, r.IntN(17)), newGuarded(r, 4*n, r.IntN(17)), newGuarded(r, 4*n, r.IntN(17))
+		x, y := newGuarded(r, n, r.IntN(17)).v, newGuarded(r, n, r.IntN(17)).v
 		for _, o := range []struct {
 			name string
-			f    func(dst []QM31)
-			want func(i int, old QM31) QM31
+			f    func(dst, a, b []QM31)
+			want func(i int, old, a, b QM31) QM31
 		}{
-			{"AddVecQM31", func(d []QM31) { AddVecQM31(d, d, qb) }, func(i int, x QM31) QM31 { return x.Add(qb[i]) }},
-			{"SubVecQM31", func(d []QM31) { SubVecQM31(d, d, qb) }, func(i int, x QM31) QM31 { return x.Sub(qb[i]) }},
-			{"MulVecQM31", func(d []QM31) { MulVecQM31(d, d, qb) }, func(i int, x QM31) QM31 { return x.Mul(qb[i]) }},
-			{"ScaleVecQM31", func(d []QM31) { ScaleVecQM31(d, d, c) }, func(_ int, x QM31) QM31 { return x.Mul(c) }},
-			{"ScaleBase", func(d []QM31) { ScaleBase(d, b, c) }, func(i int, _ QM31) QM31 { return c.MulBase(b[i]) }},
-			{"MulAddQM31", func(d []QM31) { MulAddQM31(d, qb, c) }, func(i int, x QM31) QM31 { return x.Add(qb[i].Mul(c)) }},
-			{"MulAddBase", func(d []QM31) { MulAddBase(d, b, c) }, func(i int, x QM31) QM31 { return x.Add(c.MulBase(b[i])) }},
+			{"AddVecQM31", AddVecQM31, func(_ int, _, a, b QM31) QM31 { return a.Add(b) }},
+			{"SubVecQM31", SubVecQM31, func(_ int, _, a, b QM31) QM31 { return a.Sub(b) }},
+			{"MulVecQM31", MulVecQM31, func(_ int, _, a, b QM31) QM31 { return a.Mul(b) }},
+			{"ScaleVecQM31", func(d, a, _ []QM31) { ScaleVecQM31(d, a, c) }, func(_ int, _, a, _ QM31) QM31 { return a.Mul(c) }},
+			{"MulAddQM31", func(d, a, _ []QM31) { MulAddQM31(d, a, c) }, func(_ int, old, a, _ QM31) QM31 { return old.Add(a.Mul(c)) }},
+			{"FoldQM31", func(d, a, b []QM31) { FoldQM31(d, a, b, c) }, func(_ int, _, a, b QM31) QM31 { return a.Add(c.Mul(b.Sub(a))) }},
+			{"ScaleBase", func(d, _, _ []QM31) { ScaleBase(d, x, c) }, func(i int, _, _, _ QM31) QM31 { return c.MulBase(x[i]) }},
+			{"MulAddBase", func(d, _, _ []QM31) { MulAddBase(d, x, c) }, func(i int, old, _, _ QM31) QM31 { return old.Add(c.MulBase(x[i])) }},
+			{"FoldBase", func(d, _, _ []QM31) { FoldBase(d, x, y, c) }, func(i int, _, _, _ QM31) QM31 {
+				return Lift(x[i]).Add(c.MulBase(y[i].Sub(x[i])))
+			}},
 		} {
-			d := slices.Clone(qa)
-			o.f(d)
-			for i := range d {
-				if d[i] != o.want(i, qa[i]) {
-					t.Fatalf("%s, %d elements: element %d is %v", o.name, n, i, d[i])
+			for _, alias := range []string{"", "a", "b"} {
+				d, a, b := gd.clone(), ga.clone(), gb.clone()
+				switch alias {
+				case "a":
+					d = a
+				case "b":
+					d = b
+				}
+				before := d.clone()
+				o.f(Quads(d.v), Quads(a.v), Quads(b.v))
+				qd, qo, qa, qb := Quads(d.v), Quads(before.v), Quads(ga.v), Quads(gb.v)
+				for i := range qd {
+					if want := o.want(i, qo[i], qa[i], qb[i]); qd[i] != want {
+						t.Fatalf("%s by %v, dst is %q, %d elements: element %d is %v, want %v", o.name, c, alias, n, i, qd[i], want)
+					}
+				}
+				if d.changedAround(before) {
+					t.Fatalf("%s, %d elements: wrote outside of dst", o.name, n)
 				}
 			}
 		}
@@ -74,53 +144,61 @@ func TestVectors(t *testing.T) {
 }
 
 func TestSums(t *testing.T) {
-	r := rand.New(rand.NewPCG(18, 19))
-	check := func(a, b []Element, qa, qb []QM31) {
+	check := func(t *testing.T, v [4][]Element) {
 		t.Helper()
-		var sum, dot Element
-		var qsum, qbase, qdot QM31
-		for i := range a {
-			sum, dot = sum.Add(a[i]), dot.Add(a[i].Mul(b[i]))
-			qsum = qsum.Add(qa[i])
-			qbase = qbase.Add(qa[i].MulBase(a[i]))
-			qdot = qdot.Add(qa[i].Mul(qb[i]))
+		a0, a1, b0, b1 := v[0], v[1], v[2], v[3]
+		n := len(a0) / 4
+		qa0, qa1, qb0, qb1 := Quads(a0), Quads(a1), Quads(b0), Quads(b1)
+		a0, a1 = a0[:n], a1[:n]
+		var sum, dot, two Element
+		var qsum, qbase, qbaseTwo, qdot, qdotTwo QM31
+		for i := range n {
+			sum, dot = sum.Add(a0[i]), dot.Add(a0[i].Mul(b0[i]))
+			atTwo := a1[i].Double().Sub(a0[i])
+			two = two.Add(atTwo.Mul(b1[i].Double().Sub(b0[i])))
+			qsum = qsum.Add(qa0[i])
+			qbase = qbase.Add(qb0[i].MulBase(a0[i]))
+			qdot = qdot.Add(qa0[i].Mul(qb0[i]))
+			qTwo := qb1[i].Double().Sub(qb0[i])
+			qbaseTwo = qbaseTwo.Add(qTwo.MulBase(atTwo))
+			qdotTwo = qdotTwo.Add(qTwo.Mul(qa1[i].Double().Sub(qa0[i])))
 		}
-		if Sum(a) != sum || Dot(a, b) != dot || SumQM31(qa) != qsum || DotBase(a, qa) != qbase || DotQM31(qa, qb) != qdot {
-			t.Fatalf("%d elements: a sum is wrong", len(a))
-		}
-	}
-	for n := range 40 {
-		check(randomWords(r, n), randomWords(r, n), Quads(randomWords(r, 4*n)), Quads(randomWords(r, 4*n)))
-	}
-	// Only the largest words: the lazy sums are as large as they get.
-	top := make([]Element, 40000)
-	for i := range top {
-		top[i] = P - 1
-	}
-	check(top[:10000], top[:10000], Quads(top), Quads(top))
-}
-
-func TestFold(t *testing.T) {
-	r := rand.New(rand.NewPCG(20, 21))
-	for _, h := range []int{0, 1, 2, 8} {
-		c := Quads(randomWords(r, 4))[0]
-		base, ext := randomWords(r, 2*h), Quads(randomWords(r, 8*h))
-		one := OneQM31().Sub(c)
-		d := make([]QM31, h)
-		FoldBase(d, base[:h], base[h:], c)
-		for i := range d {
-			if want := one.MulBase(base[i]).Add(c.MulBase(base[h+i])); d[i] != want {
-				t.Fatalf("FoldBase: element %d of %d is %v, want %v", i, h, d[i], want)
-			}
-		}
-		in := slices.Clone(ext)
-		FoldQM31(in[:h], in[:h], in[h:], c)
-		for i := range h {
-			if want := one.Mul(ext[i]).Add(c.Mul(ext[h+i])); in[i] != want {
-				t.Fatalf("FoldQM31: element %d of %d is %v, want %v", i, h, in[i], want)
+		for _, c := range []struct {
+			name      string
+			got, want QM31
+		}{
+			{"Sum", Lift(Sum(a0)), Lift(sum)},
+			{"Dot", Lift(Dot(a0, b0)), Lift(dot)},
+			{"DotAtTwo", Lift(DotAtTwo(a0, a1, b0, b1)), Lift(two)},
+			{"SumQM31", SumQM31(qa0), qsum},
+			{"DotBase", DotBase(a0, qb0), qbase},
+			{"DotBaseAtTwo", DotBaseAtTwo(a0, a1, qb0, qb1), qbaseTwo},
+			{"DotQM31", DotQM31(qa0, qb0), qdot},
+			{"DotQM31AtTwo", DotQM31AtTwo(qa0, qa1, qb0, qb1), qdotTwo},
+		} {
+			if c.got != c.want {
+				t.Fatalf("%s of %d elements is %v, want %v", c.name, n, c.got, c.want)
 			}
 		}
 	}
+	eachVariant(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(18, 19))
+		for n := range 71 {
+			var v [4][]Element
+			for i := range v {
+				v[i] = newGuarded(r, 4*n, r.IntN(17)).v
+			}
+			check(t, v)
+		}
+		// Only the largest words: the lazy sums are as large as they get.
+		top, zero := make([]Element, 40000), make([]Element, 40000)
+		for i := range top {
+			top[i] = P - 1
+		}
+		check(t, [4][]Element{top, top, top, top})
+		check(t, [4][]Element{zero, top, zero, top})
+		check(t, [4][]Element{top, zero, top, zero})
+	})
 }
 
 func TestViews(t *testing.T) {
@@ -169,30 +247,41 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkVectors(b *testing.B) {
-	const n = 4096
+	// Three slices of words fit into any first-level cache.
+	const n, m = 2048, 512
 	r := rand.New(rand.NewPCG(22, 23))
 	x, y, z := randomWords(r, n), randomWords(r, n), make([]Element, n)
-	qx, qy, qz := Quads(randomWords(r, 4*n)), Quads(randomWords(r, 4*n)), make([]QM31, n)
+	qx, qy, qz := Quads(randomWords(r, 4*m)), Quads(randomWords(r, 4*m)), make([]QM31, m)
 	var sink QM31
 	for _, o := range []struct {
 		name string
+		n    int
 		f    func()
 	}{
-		{"AddVec", func() { AddVec(z, x, y) }},
-		{"MulVec", func() { MulVec(z, x, y) }},
-		{"Dot", func() { sink.A.Re = Dot(x, y) }},
-		{"MulVecQM31", func() { MulVecQM31(qz, qx, qy) }},
-		{"DotBase", func() { sink = DotBase(x, qx) }},
-		{"DotQM31", func() { sink = DotQM31(qx, qy) }},
-		{"FoldBase", func() { FoldBase(qz[:n/2], x[:n/2], x[n/2:], qy[0]) }},
-		{"FoldQM31", func() { FoldQM31(qz[:n/2], qx[:n/2], qx[n/2:], qy[0]) }},
-		{"BatchInverseQM31", func() { BatchInverseQM31(qz, qx) }},
+		{"AddVec", n, func() { AddVec(z, x, y) }},
+		{"MulVec", n, func() { MulVec(z, x, y) }},
+		{"ScaleVec", n, func() { ScaleVec(z, x, y[0]) }},
+		{"MulAddVec", n, func() { MulAddVec(z, x, y[0]) }},
+		{"Sum", n, func() { sink.A.Re = Sum(x) }},
+		{"Dot", n, func() { sink.A.Re = Dot(x, y) }},
+		{"DotAtTwo", n / 2, func() { sink.A.Re = DotAtTwo(x[:n/2], x[n/2:], y[:n/2], y[n/2:]) }},
+		{"MulVecQM31", m, func() { MulVecQM31(qz, qx, qy) }},
+		{"ScaleVecQM31", m, func() { ScaleVecQM31(qz, qx, qy[0]) }},
+		{"MulAddQM31", m, func() { MulAddQM31(qz, qx, qy[0]) }},
+		{"MulAddBase", m, func() { MulAddBase(qz, x[:m], qy[0]) }},
+		{"DotBase", m, func() { sink = DotBase(x[:m], qx) }},
+		{"DotBaseAtTwo", m / 2, func() { sink = DotBaseAtTwo(x[:m/2], x[m/2:m], qx[:m/2], qx[m/2:]) }},
+		{"DotQM31", m, func() { sink = DotQM31(qx, qy) }},
+		{"DotQM31AtTwo", m / 2, func() { sink = DotQM31AtTwo(qx[:m/2], qx[m/2:], qy[:m/2], qy[m/2:]) }},
+		{"FoldBase", m, func() { FoldBase(qz, x[:m], x[m:2*m], qy[0]) }},
+		{"FoldQM31", m / 2, func() { FoldQM31(qz[:m/2], qx[:m/2], qx[m/2:], qy[0]) }},
+		{"BatchInverseQM31", m, func() { BatchInverseQM31(qz, qx) }},
 	} {
 		b.Run(o.name, func(b *testing.B) {
 			for b.Loop() {
 				o.f()
 			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/elem")
+			b.ReportMetric(float64(o.n)*float64(b.N)/b.Elapsed().Seconds()/1e9, "Gelem/s")
 		})
 	}
 	_ = sink

@@ -89,50 +89,44 @@ func (h *hostInstance) pair() (a, b hostTable) {
 	return a, b
 }
 
-// baseBase is the product of two base tables, at 0 and 2. Words stay unreduced:
-// a product is below 2^62, so three of them and a partial value fit.
+// span is how many entries of the tables a sum takes at a time, so that they are
+// in cache when they are read again.
+const span = 256
+
+// products are sums at 0 and 2 over a range, from those of short ones.
+func products(lo, hi, half int, part func(x0, x1, n int) (zero, two m31.QM31)) (out sums) {
+	for x := lo; x < hi; x += span {
+		zero, two := part(x, half+x, min(span, hi-x))
+		out[0], out[1] = out[0].Add(zero), out[1].Add(two)
+	}
+	return out
+}
+
+// baseBase is the product of two base tables.
 func baseBase(h *hostInstance, lo, hi, half, _ int) sums {
 	a, b := h.pair()
-	a0, a1 := a.base[lo:hi], a.base[half+lo:half+hi]
-	b0, b1 := b.base[lo:hi], b.base[half+lo:half+hi]
-	zero := m31.Dot(a0, b0)
-	var two uint64
-	a1, b0, b1 = a1[:len(a0)], b0[:len(a0)], b1[:len(a0)]
-	for i := range a0 {
-		// The value at 2, as a representative below 2^33.
-		x := 2*uint64(a1[i]) + m31.P - uint64(a0[i])
-		y := 2*uint64(b1[i]) + m31.P - uint64(b0[i])
-		x, y = x&m31.P+x>>31, y&m31.P+y>>31
-		two = two&m31.P + two>>31 + x*y
-	}
-	return sums{m31.Lift(zero), m31.Lift(m31.New(two))}
+	return products(lo, hi, half, func(x0, x1, n int) (zero, two m31.QM31) {
+		a0, a1, b0, b1 := a.base[x0:x0+n], a.base[x1:x1+n], b.base[x0:x0+n], b.base[x1:x1+n]
+		return m31.Lift(m31.Dot(a0, b0)), m31.Lift(m31.DotAtTwo(a0, a1, b0, b1))
+	})
 }
 
-// baseExt is the product of a base and an extension table, at 0 and 2.
+// baseExt is the product of a base and an extension table.
 func baseExt(h *hostInstance, lo, hi, half, _ int) sums {
 	a, b := h.pair()
-	a0, a1 := a.base[lo:hi], a.base[half+lo:half+hi]
-	b0, b1 := b.ext[lo:hi], b.ext[half+lo:half+hi]
-	a1, b0, b1 = a1[:len(a0)], b0[:len(a0)], b1[:len(a0)]
-	var two m31.BaseSum
-	for i := range a0 {
-		two.Add(a1[i].Double().Sub(a0[i]), b1[i].Double().Sub(b0[i]))
-	}
-	return sums{m31.DotBase(a0, b0), two.Value()}
+	return products(lo, hi, half, func(x0, x1, n int) (zero, two m31.QM31) {
+		a0, a1, b0, b1 := a.base[x0:x0+n], a.base[x1:x1+n], b.ext[x0:x0+n], b.ext[x1:x1+n]
+		return m31.DotBase(a0, b0), m31.DotBaseAtTwo(a0, a1, b0, b1)
+	})
 }
 
-// extExt is the product of two extension tables, at 0 and 2.
+// extExt is the product of two extension tables.
 func extExt(h *hostInstance, lo, hi, half, _ int) sums {
 	a, b := h.pair()
-	a0, a1 := a.ext[lo:hi], a.ext[half+lo:half+hi]
-	b0, b1 := b.ext[lo:hi], b.ext[half+lo:half+hi]
-	a1, b0, b1 = a1[:len(a0)], b0[:len(a0)], b1[:len(a0)]
-	var zero, two m31.ProductSum
-	for i := range a0 {
-		zero.Add(a0[i], b0[i])
-		two.Add(a1[i].Double().Sub(a0[i]), b1[i].Double().Sub(b0[i]))
-	}
-	return sums{zero.Value(), two.Value()}
+	return products(lo, hi, half, func(x0, x1, n int) (zero, two m31.QM31) {
+		a0, a1, b0, b1 := a.ext[x0:x0+n], a.ext[x1:x1+n], b.ext[x0:x0+n], b.ext[x1:x1+n]
+		return m31.DotQM31(a0, b0), m31.DotQM31AtTwo(a0, a1, b0, b1)
+	})
 }
 
 // isFractions recognises a layer of a tree of fractions: p0 q1 + p1 q0 + lambda

@@ -1,0 +1,44 @@
+//go:build !purego
+
+package m31
+
+import "github.com/klauspost/cpuid/v2"
+
+// Instruction sets that slice operations are written for.
+const (
+	useNone = iota
+	useAVX2
+	useAVX512
+)
+
+// vectors is the one in use; tests try the others.
+var vectors = detect()
+
+// supported says whether this machine has the instructions. The 512-bit code
+// shifts pairs of words, which came with Ice Lake and Zen 4.
+func supported(set int) bool {
+	switch set {
+	case useAVX512:
+		return cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512VBMI2)
+	case useAVX2:
+		return cpuid.CPU.Supports(cpuid.AVX2)
+	}
+	return true
+}
+
+func detect() int {
+	for _, set := range []int{useAVX2} {
+		if supported(set) {
+			return set
+		}
+	}
+	return useNone
+}
+
+// sumLanes is the number of 64-bit lanes of a lazy sum.
+func sumLanes() int {
+	if vectors == useAVX512 {
+		return 8
+	}
+	return 4
+}

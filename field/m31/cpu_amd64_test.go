@@ -1,0 +1,22 @@
+//go:build !purego
+
+package m31
+
+import "testing"
+
+// eachVariant runs f with every implementation of the slice operations that this
+// machine can run.
+func eachVariant(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	best := vectors
+	t.Cleanup(func() { vectors = best })
+	for v, name := range []string{"generic", "AVX2", "AVX-512"} {
+		t.Run(name, func(t *testing.T) {
+			if !supported(v) {
+				t.Skip("not on this machine")
+			}
+			vectors = v
+			f(t)
+		})
+	}
+}

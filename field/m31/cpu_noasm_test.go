@@ -1,0 +1,10 @@
+//go:build !amd64 || purego
+
+package m31
+
+import "testing"
+
+func eachVariant(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	f(t)
+}

@@ -1,0 +1,177 @@
+package main
+
+import "fmt"
+
+// An element of QM31 fills a 128-bit lane. Words 0 and 2 of its multiples come
+// out of one 64-bit vector, words 1 and 3 out of another, and reductions put
+// them back into their places.
+
+// spread readies the tables that expand takes a vector of words apart with.
+func (a *asm) spread() [4]reg {
+	var t [4]reg
+	for i := range t {
+		t[i] = a.table(fmt.Sprint("spread", i))
+	}
+	return t
+}
+
+// expand repeats each of a quarter of the words over a 128-bit lane.
+func (a *asm) expand(words, quarter reg) reg { return a.to("VPERMD", words, quarter) }
+
+// first is expand with zeros in all but the first word of a lane.
+func (a *asm) first(words, quarter, zero reg) reg {
+	if a.isa.wide() {
+		return a.to("VPERMD.Z", words, quarter, "K3")
+	}
+	return a.to("VPBLENDD", "$0x11", a.expand(words, quarter), zero)
+}
+
+// scalar is a QM31 element as the factor of words: words 0 and 2, and 1 and 3,
+// in the even places.
+type scalar struct{ even, odd reg }
+
+func (a *asm) scalar(pointer string) scalar {
+	r := a.broadcast128(pointer, 0)
+	return scalar{r, a.odd(r)}
+}
+
+// timesWord is the product with words that are repeated over lanes, unreduced.
+func (a *asm) timesWord(s scalar, x reg) (e, o reg) {
+	return a.to("VPMULUDQ", s.even, x), a.to("VPMULUDQ", s.odd, x)
+}
+
+// matrix is multiplication by a constant as a 4x4 matrix of signed words, in
+// the order in which affine uses it.
+func (a *asm) matrix(pointer string) (m [8]reg) {
+	for i := range m {
+		m[i] = a.broadcast128(pointer, 16*i)
+	}
+	return m
+}
+
+// affine is lo + m*x for canonical lo, and x that is canonical or the signed
+// difference of canonical words. The lanes start with lo and a multiple of P
+// that keeps them positive.
+func (a *asm) affine(m [8]reg, lo, x reg) reg {
+	var e, o reg
+	if a.isa.wide() {
+		e, o = a.copy(lo), a.copy(a.off)
+		a.op("VMOVDQA32", a.off, "K2", e)
+		a.op("VMOVSHDUP", lo, "K1", o)
+	} else {
+		e = a.to("VPBLENDD", "$0xaa", a.off, lo)
+		o = a.to("VPBLENDD", "$0xaa", a.off, a.odd(lo))
+	}
+	add := func(k int, v reg) {
+		e = a.to("VPADDQ", a.to("VPMULDQ", m[k], v), e)
+		o = a.to("VPADDQ", a.to("VPMULDQ", m[4+k], v), o)
+	}
+	add(0, x)                           // words 0 and 2
+	add(1, a.to("VPSHUFD", "$0x4e", x)) // 2 and 0
+	x = a.odd(x)
+	add(2, x)                           // 1 and 3
+	add(3, a.to("VPSHUFD", "$0x4e", x)) // 3 and 1
+	return a.reduce64(e, o)
+}
+
+// half is the vector with the first two words of each lane from x, the others
+// from y.
+func (a *asm) half(x, y reg) reg {
+	if a.isa.wide() {
+		a.op("VMOVDQA32", x, "K4", y)
+		return y
+	}
+	return a.to("VPBLENDD", "$0x33", x, y)
+}
+
+// product of elements A + uB and C + uD.
+func (a *asm) product(x, y reg) reg {
+	swapped := a.to("VPSHUFD", "$0x4e", x) // B, A
+	// (2+i)B is twice B plus -B.Im + i B.Re.
+	turned := a.to("VPSHUFD", "$0x4b", x) // B.Im, B.Re, ...
+	if a.isa.wide() {
+		a.op("VPSUBD", turned, a.prime, "K3", turned)
+	} else {
+		turned = a.to("VPBLENDD", "$0x11", a.to("VPSUBD", turned, a.prime), turned)
+	}
+	b := a.half(a.add(a.add(swapped, swapped), turned), swapped) // (2+i)B, A
+	xo, bo := a.odd(x), a.odd(b)
+	c0, c1 := a.to("VPSHUFD", "$0x00", y), a.to("VPSHUFD", "$0x55", y)
+	e := a.to("VPADDQ", a.to("VPMULUDQ", x, c0), a.off)
+	o := a.to("VPMULUDQ", x, c1)
+	e = a.to("VPSUBQ", a.to("VPMULUDQ", xo, c1), e)
+	o = a.to("VPADDQ", a.to("VPMULUDQ", xo, c0), o)
+	d0, d1 := a.to("VPSHUFD", "$0xaa", y), a.to("VPSHUFD", "$0xff", y)
+	e = a.to("VPADDQ", a.to("VPMULUDQ", b, d0), e)
+	o = a.to("VPADDQ", a.to("VPMULUDQ", b, d1), o)
+	e = a.to("VPSUBQ", a.to("VPMULUDQ", bo, d1), e)
+	o = a.to("VPADDQ", a.to("VPMULUDQ", bo, d0), o)
+	return a.reduce64(e, o)
+}
+
+// extFunctions are those on QM31.
+func (a *asm) extFunctions() {
+	step := a.isa.bytes
+	a.function("foldBase", []string{"dst *QM31", "lo *Element", "hi *Element", "r *QM31"}, a.isa.words(), func(p []string) {
+		s, spread, zero := a.scalar(p[3]), a.spread(), a.zeroForFirst()
+		a.loop(p, []int{4 * step, step, step}, func() {
+			lo := a.load(p[1], 0)
+			d := a.sub(a.load(p[2], 0), lo)
+			for i, quarter := range spread {
+				e, o := a.timesWord(s, a.expand(d, quarter))
+				e = a.to("VPADDQ", a.first(lo, quarter, zero), e)
+				a.store(a.reduce62(e, o), p[0], i)
+			}
+		})
+	})
+	a.function("scaleBase", []string{"dst *QM31", "a *Element", "s *QM31"}, a.isa.words(), func(p []string) {
+		s, spread := a.scalar(p[2]), a.spread()
+		a.loop(p, []int{4 * step, step}, func() {
+			x := a.load(p[1], 0)
+			for i, quarter := range spread {
+				a.store(a.reduce62(a.timesWord(s, a.expand(x, quarter))), p[0], i)
+			}
+		})
+	})
+	a.function("mulAddBase", []string{"dst *QM31", "a *Element", "s *QM31"}, a.isa.words(), func(p []string) {
+		s, spread := a.scalar(p[2]), a.spread()
+		a.loop(p, []int{4 * step, step}, func() {
+			x := a.load(p[1], 0)
+			for i, quarter := range spread {
+				a.store(a.add(a.reduce62(a.timesWord(s, a.expand(x, quarter))), a.load(p[0], i)), p[0], i)
+			}
+		})
+	})
+	a.function("foldQM31", []string{"dst *QM31", "lo *QM31", "hi *QM31", "m *matrix"}, a.isa.words()/4, func(p []string) {
+		m := a.matrix(p[3])
+		a.loop(p, []int{step, step, step}, func() {
+			lo := a.load(p[1], 0)
+			a.store(a.affine(m, lo, a.to("VPSUBD", lo, a.load(p[2], 0))), p[0], 0)
+		})
+	})
+	a.function("mulAddQM31", []string{"dst *QM31", "a *QM31", "m *matrix"}, a.isa.words()/4, func(p []string) {
+		m := a.matrix(p[2])
+		a.loop(p, []int{step, step}, func() {
+			a.store(a.affine(m, a.load(p[0], 0), a.load(p[1], 0)), p[0], 0)
+		})
+	})
+	a.function("scaleQM31", []string{"dst *QM31", "a *QM31", "m *matrix"}, a.isa.words()/4, func(p []string) {
+		m, zero := a.matrix(p[2]), a.zero()
+		a.loop(p, []int{step, step}, func() {
+			a.store(a.affine(m, zero, a.load(p[1], 0)), p[0], 0)
+		})
+	})
+	a.function("mulQM31", []string{"dst *QM31", "a *QM31", "b *QM31"}, a.isa.words()/4, func(p []string) {
+		a.loop(p, []int{step, step, step}, func() {
+			a.store(a.product(a.load(p[1], 0), a.load(p[2], 0)), p[0], 0)
+		})
+	})
+}
+
+// zeroForFirst is the zero that first takes, where it needs one.
+func (a *asm) zeroForFirst() reg {
+	if a.isa.wide() {
+		return 0
+	}
+	return a.zero()
+}
