@@ -28,6 +28,7 @@ var Rooms = map[string]Room{
 	"transcript": {Rank: 4, Imports: []string{"device", "field", "hash"}},
 
 	"merkle": {Rank: 5, Imports: []string{"device", "field", "hash"}},
+	"matrix": {Rank: 5, Imports: []string{"device", "field"}},
 	"mle":    {Rank: 5, Imports: []string{"device", "field"}},
 	"ntt":    {Rank: 5, Imports: []string{"field"}},
 
@@ -36,13 +37,13 @@ var Rooms = map[string]Room{
 	"logup": {Rank: 7, Imports: []string{"device", "field", "sumcheck", "transcript"}},
 	"whir":  {Rank: 7, Imports: []string{"device", "field", "merkle", "mle", "ntt", "transcript"}},
 
-	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "merkle", "mle", "sumcheck", "transcript", "whir"}},
+	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "matrix", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 
 	"examples": {Rank: 9, Imports: []string{"device", "zkml"}},
-	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "merkle", "mle", "ntt",
+	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "matrix", "merkle", "mle", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
-	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "merkle", "mle",
+	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "matrix", "merkle", "mle",
 		"sumcheck", "transcript", "zkml"}},
 	"internal/cli": {Rank: 11, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
 

@@ -9,6 +9,7 @@ import (
 	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
 	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
 	logup "github.com/zkwarp/zkwarp/logup/prover"
+	matrix "github.com/zkwarp/zkwarp/matrix/prover"
 	merkle "github.com/zkwarp/zkwarp/merkle/prover"
 	mle "github.com/zkwarp/zkwarp/mle/prover"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
@@ -23,6 +24,8 @@ func All() []*kernel.Source {
 		bench.CardSource,
 		logup.Source,
 		m31.Source,
+		matrix.ResidueSource,
+		matrix.Source,
 		merkle.Source,
 		mle.RestrictSource,
 		mle.Source,

@@ -1,0 +1,111 @@
+package prover
+
+import (
+	_ "embed"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/matrix"
+)
+
+var (
+	//go:embed matrix.cu
+	plainText string
+	//go:embed residues.cu
+	residueText string
+	//go:embed entries.cuh
+	entriesText string
+	//go:embed plain.cuh
+	plainHeaderText string
+	//go:embed vector.cuh
+	vectorText string
+	//go:embed residues.cuh
+	residuesHeaderText string
+)
+
+var (
+	entries       = &kernel.Source{Name: "matrix/prover/entries.cuh", Text: entriesText, Headers: []*kernel.Source{kernel.PTX, m31.Header}}
+	plainHeader   = &kernel.Source{Name: "matrix/prover/plain.cuh", Text: plainHeaderText, Headers: []*kernel.Source{kernel.PTX, m31.Header, entries}}
+	vectorHeader  = &kernel.Source{Name: "matrix/prover/vector.cuh", Text: vectorText, Headers: []*kernel.Source{kernel.PTX, m31.Header, entries, plainHeader}}
+	residueHeader = &kernel.Source{Name: "matrix/prover/residues.cuh", Text: residuesHeaderText, Headers: []*kernel.Source{kernel.PTX, entries}}
+
+	// Source is the kernels that work on entries as they are.
+	Source = &kernel.Source{Name: "matrix/prover/matrix.cu", Text: plainText,
+		Headers: []*kernel.Source{kernel.PTX, m31.Header, entries, plainHeader, vectorHeader}}
+	// ResidueSource is the kernels that multiply by way of residues.
+	ResidueSource = &kernel.Source{Name: "matrix/prover/residues.cu", Text: residueText,
+		Headers: []*kernel.Source{kernel.PTX, m31.Header, entries, residueHeader}}
+)
+
+const (
+	threads    = 256
+	eachBlocks = 132 * 16 // fill any present card
+	plainTile  = 128
+)
+
+// named is one of Source's.
+func named(name string) device.Kernel { return device.Kernel{Source: Source, Name: name} }
+
+// typed is the kernel of that name for right factors of B.
+func typed[B matrix.Entry](source *kernel.Source, name string) device.Kernel {
+	var z B
+	if _, ok := any(z).(int8); ok {
+		name += "_i8"
+	}
+	return device.Kernel{Source: source, Name: name}
+}
+
+func truth(b bool) device.Arg {
+	if b {
+		return device.U32(1)
+	}
+	return device.U32(0)
+}
+
+func launchPlain[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) error {
+	// A grid has 65535 rows of blocks at most.
+	const most = 65535 * plainTile
+	for from := 0; from < s.M; from += most {
+		m := min(most, s.M-from)
+		err := q.Launch(typed[B](Source, "matrix_gemm"), device.D2(device.Blocks(s.N, plainTile), device.Blocks(m, plainTile)), device.D1(threads), 0,
+			c.Slice(from*s.N, (from+m)*s.N).Arg(), a.Slice(from*s.K, (from+m)*s.K).Arg(), b.Arg(),
+			device.U32(m), device.U32(s.K), device.U32(s.N), truth(s.Transposed))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launchRow multiplies one row by a matrix. Its rows are split among blocks until
+// they fill a card, in pieces of 64 rows at least.
+func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) error {
+	if s.Transposed {
+		return q.Launch(typed[B](Source, "matrix_row_transposed"), device.D1(device.Blocks(s.N, threads/32)), device.D1(threads), 0,
+			c.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N))
+	}
+	width := 4 * threads
+	if _, ok := any(b).(device.Buffer[int8]); ok {
+		width = 16 * threads
+	}
+	across := device.Blocks(s.N, width)
+	splits := max(1, min(1024/across, s.K/64))
+	split := (s.K + splits - 1) / splits
+	splits = (s.K + split - 1) / split
+	parts := c
+	if splits > 1 {
+		var err error
+		if parts, err = device.Alloc[m31.Element](q, splits*s.N); err != nil {
+			return err
+		}
+		defer parts.Free()
+	}
+	err := q.Launch(typed[B](Source, "matrix_row"), device.D2(across, splits), device.D1(threads), 0,
+		parts.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N), device.U32(split))
+	if err != nil || splits == 1 {
+		return err
+	}
+	return q.Launch(named("matrix_sum"), device.D1(device.Blocks(s.N, threads)), device.D1(threads), 0,
+		c.Arg(), parts.Arg(), device.U32(splits), device.U32(s.N))
+}

@@ -1,0 +1,172 @@
+// Products of integer matrices by way of their residues modulo several small
+// numbers, so that signed bytes and the matrix instructions for them do.
+//
+// A plane holds one residue of every entry, in units of 32 lines by 32 steps of
+// the inner dimension: a line is a row of the left factor or a column of the
+// right one. A unit is two fragments u of 32 lanes, 16 bytes a lane. Lane 4g + t
+// has of lines 4g + 2u and 4g + 2u + 1 the steps 8t..8t+3 and 8t+4..8t+7, a word
+// each: for a left factor by steps, then lines, as one matrix instruction takes
+// them; for a right one by lines, then steps, as two do. Units follow each other
+// along the inner dimension, then by line.
+//
+// The planes of the result are in units of 32 rows by 32 columns, likewise: lane
+// 4g + t of fragment u has, for each of the rows 4g + 2u and 4g + 2u + 1, the 8
+// columns from 8t on.
+#pragma once
+#include "device/ptx.cuh"
+#include "matrix/prover/entries.cuh"
+
+// Modulus is what the kernels need to know of a modulus m <= 256 of a system.
+// All residues are of least absolute value. M is the product of the moduli.
+struct alignas(16) Modulus {
+  i32 m;
+  i32 magic32; // 2^32 / m, rounded
+  i32 magic38; // 2^38 / m, rounded
+  i32 left0;   // (M/m)^-1 mod m, which the left factor is multiplied by
+  i32 left1;   // 2^15 times that
+  i32 right1;  // 2^15 mod m
+  i32 weight;  // M/m mod 2^31 - 1
+  i32 share;   // 2^24 / m, rounded
+};
+
+// The fragments of a thread's part of a product: MU units of rows by NU of columns.
+template <u32 MU, u32 NU> struct Tile {
+  i32 d[2 * MU][4 * NU][4];
+};
+
+template <u32 MU, u32 NU> DEVICE_INLINE void tile_zero(Tile<MU, NU> &c) {
+#pragma unroll
+  for (u32 i = 0; i < 2 * MU; i++)
+#pragma unroll
+    for (u32 j = 0; j < 4 * NU; j++)
+#pragma unroll
+      for (u32 e = 0; e < 4; e++) c.d[i][j][e] = 0;
+}
+
+// tile_step adds the product over 32 steps. a and b are the lane's places in the
+// first fragments, whose units lie stride vectors apart.
+template <u32 MU, u32 NU> DEVICE_INLINE void tile_step(Tile<MU, NU> &c, const uint4 *a, const uint4 *b, u32 stride) {
+  uint4 right[2 * NU];
+#pragma unroll
+  for (u32 j = 0; j < 2 * NU; j++) right[j] = b[j / 2 * stride + j % 2 * 32];
+#pragma unroll
+  for (u32 i = 0; i < 2 * MU; i++) {
+    const uint4 left = a[i / 2 * stride + i % 2 * 32];
+    const u32 x[4] = {left.x, left.y, left.z, left.w};
+#pragma unroll
+    for (u32 j = 0; j < 2 * NU; j++) {
+      const u32 y[2] = {right[j].x, right[j].y}, z[2] = {right[j].z, right[j].w};
+      mma_s8(c.d[i][2 * j], x, y);
+      mma_s8(c.d[i][2 * j + 1], x, z);
+    }
+  }
+}
+
+// residue is v modulo m of least absolute value, for |v| <= 2^30: the quotient is
+// off by less than 2^-9 before it is rounded, too little to leave a signed byte.
+DEVICE_INLINE i32 residue(i32 v, i32 m, i32 magic38) {
+  return v - (((i32)(mad_wide(v, magic38, (i64)0) >> 32) + 32) >> 6) * m;
+}
+
+// small_residue is v * one modulo m, of least absolute value, where high is 2^15 *
+// one: for |v| <= 2^30 and |one|, |high| <= 128 the sum is below 2^23, and the
+// quotient off by less than 2^-9 before it is rounded.
+DEVICE_INLINE i32 small_residue(i32 v, i32 one, i32 high, i32 m, i32 magic32) {
+  const i32 top = (v + (1 << 14)) >> 15, s = top * high + (v - (top << 15)) * one;
+  return s - (i32)(mad_wide(s, magic32, (i64)1 << 31) >> 32) * m;
+}
+
+// bytes packs the low bytes of four words.
+DEVICE_INLINE u32 bytes(i32 a, i32 b, i32 c, i32 d) {
+  return byte_permute(byte_permute((u32)a, (u32)b, 0x0040), byte_permute((u32)c, (u32)d, 0x0040), 0x5410);
+}
+
+// tile_store writes the residues of the tile; c is the lane's place in the first
+// fragment, rows of units lie stride vectors apart.
+template <u32 MU, u32 NU> DEVICE_INLINE void tile_store(uint4 *c, u64 stride, const Tile<MU, NU> &t, i32 m, i32 magic38) {
+#pragma unroll
+  for (u32 i = 0; i < 2 * MU; i++)
+#pragma unroll
+    for (u32 j = 0; j < NU; j++) {
+      u32 w[4];
+#pragma unroll
+      for (u32 e = 0; e < 4; e++)
+        w[e] = bytes(residue(t.d[i][4 * j][e], m, magic38), residue(t.d[i][4 * j + 1][e], m, magic38),
+                     residue(t.d[i][4 * j + 2][e], m, magic38), residue(t.d[i][4 * j + 3][e], m, magic38));
+      c[i / 2 * stride + j * 64 + i % 2 * 32] = make_uint4(w[0], w[1], w[2], w[3]);
+    }
+}
+
+// put_block writes what lane-fragment i of a result stands for: of two rows, eight
+// columns each. wide is the number of units in a row of them.
+DEVICE_INLINE void put_block(u32 *c, const u32 (&r)[16], u64 i, u32 wide, u32 rows, u32 columns, u32 n, bool add) {
+  const u32 lane = i % 32, u = i / 32 % 2;
+  const u64 unit = i / 64;
+  const u32 row = (u32)(unit / wide) * 32 + lane / 4 * 4 + 2 * u, column = (u32)(unit % wide) * 32 + lane % 4 * 8;
+#pragma unroll
+  for (u32 h = 0; h < 4; h++) {
+    const u32 y = row + h / 2, x = column + h % 2 * 4;
+    if (y < rows && x < columns) store4(c + (u64)y * n + x, r + 4 * h, columns - x, add);
+  }
+}
+
+// tile_loop multiplies the lines of a by those of b, of depth units each, a multiple
+// of KS. The block has MW by NW warps; STAGES pieces of KS units of all of its lines
+// are in shared memory or on their way there.
+template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const uint4 *b, u32 depth) {
+  const u32 threads = 32 * MW * NW, piece = KS * 64, left = MU * MW * piece, right = NU * NW * piece;
+  const u32 stage = left + right, rounds = depth / KS;
+  const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const uint4 *from_a = a + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
+  const uint4 *from_b = b + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
+  const u64 skip = (u64)(threads / piece) * depth * 64;
+  u32 loaded = 0, put = 0, get = 0;
+  tile_zero(t);
+  auto load = [&]() {
+    if (loaded < rounds) {
+      uint4 *to = ring + put * stage + threadIdx.x;
+#pragma unroll
+      for (u32 i = 0; i < left / threads; i++) copy_async(to + i * threads, from_a + i * skip);
+#pragma unroll
+      for (u32 i = 0; i < right / threads; i++) copy_async(to + left + i * threads, from_b + i * skip);
+      from_a += piece;
+      from_b += piece;
+    }
+    copy_async_commit();
+    loaded++;
+    put = put + 1 == STAGES ? 0 : put + 1;
+  };
+#pragma unroll 1
+  for (u32 s = 0; s + 1 < STAGES; s++) load();
+#pragma unroll 1
+  for (u32 r = 0; r < rounds; r++) {
+    copy_async_wait<STAGES - 2>();
+    __syncthreads();
+    load();
+    const uint4 *at = ring + get * stage + lane;
+    get = get + 1 == STAGES ? 0 : get + 1;
+#pragma unroll
+    for (u32 s = 0; s < KS; s++)
+      tile_step(t, at + (warp / NW) * MU * piece + s * 64, at + left + (warp % NW) * NU * piece + s * 64, piece);
+  }
+  copy_async_wait<0>();
+}
+
+// tile_gemm is one block's part of the residues of a product; blocks along y take
+// the moduli. Blocks along x take the tiles, ordered so that those that run
+// together share lines.
+template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+DEVICE_INLINE void tile_gemm(uint4 *c, const uint4 *a, const uint4 *b, const Modulus *moduli, u32 rows, u32 columns, u32 depth, u32 shared_b) {
+  SHARED_DYNAMIC(uint4, ring);
+  const u32 band = 8, width = columns / (NU * NW), height = rows / (MU * MW);
+  const u32 first = blockIdx.x / (band * width) * band, high = min(band, height - first), within = blockIdx.x % (band * width);
+  const u32 row = (first + within % high) * MU * MW, column = within / high * NU * NW, plane = blockIdx.y;
+  a += ((u64)plane * rows + row) * depth * 64;
+  b += ((u64)(shared_b ? 0 : plane) * columns + column) * depth * 64;
+  Tile<MU, NU> t;
+  tile_loop<MU, NU, MW, NW, KS, STAGES>(t, ring, a, b, depth);
+  const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  c += (((u64)plane * rows + row + warp / NW * MU) * columns + column + warp % NW * NU) * 64 + lane;
+  tile_store(c, (u64)columns * 64, t, ldg(&moduli[plane].m), ldg(&moduli[plane].magic38));
+}
