@@ -66,6 +66,16 @@ DEVICE_INLINE u64 mul_wide(u32 a, u32 b) {
 #endif
 }
 
+DEVICE_INLINE i64 mul_wide(i32 a, i32 b) {
+#if defined(ZKWARP_SIMT)
+  return (i64)a * b;
+#else
+  i64 r;
+  asm("mul.wide.s32 %0, %1, %2;" : "=l"(r) : "r"(a), "r"(b));
+  return r;
+#endif
+}
+
 // mad_wide is a * b + c modulo 2^64.
 DEVICE_INLINE u64 mad_wide(u32 a, u32 b, u64 c) {
 #if defined(ZKWARP_SIMT)

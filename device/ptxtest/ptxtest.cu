@@ -17,6 +17,7 @@ extern "C" __global__ void __launch_bounds__(256) ptx_scalar(u64 *out, const u64
   OUT(mul_hi(LO(a), LO(b)));
   OUT(mul_hi(a, b));
   OUT(mul_wide(LO(a), LO(b)));
+  OUT(mul_wide((i32)LO(a), (i32)LO(b)));
   OUT(mad_wide(LO(a), LO(b), c));
   OUT(mad_wide((i32)LO(a), (i32)LO(b), (i64)c));
   OUT((u32)dot4(LO(a), LO(b), (i32)LO(c)));

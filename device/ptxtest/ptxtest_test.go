@@ -55,6 +55,7 @@ var scalars = append([]output{
 	{"mul_hi u32", func(a, b, _, _ uint64) uint64 { h, _ := bits.Mul32(lo(a), lo(b)); return uint64(h) }},
 	{"mul_hi u64", func(a, b, _, _ uint64) uint64 { h, _ := bits.Mul64(a, b); return h }},
 	{"mul_wide", func(a, b, _, _ uint64) uint64 { return uint64(lo(a)) * uint64(lo(b)) }},
+	{"mul_wide i32", func(a, b, _, _ uint64) uint64 { return uint64(int64(int32(lo(a))) * int64(int32(lo(b)))) }},
 	{"mad_wide", func(a, b, c, _ uint64) uint64 { return uint64(lo(a))*uint64(lo(b)) + c }},
 	{"mad_wide i32", func(a, b, c, _ uint64) uint64 { return uint64(int64(int32(lo(a)))*int64(int32(lo(b)))) + c }},
 	{"dot4", func(a, b, c, _ uint64) uint64 {

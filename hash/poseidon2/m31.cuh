@@ -1,43 +1,80 @@
 // Poseidon2 over Mersenne-31, one thread a state: the twin of Permute16 and
-// Permute24. States are arrays of canonical words in registers.
+// Permute24. States are arrays of words in registers, canonical before and
+// after a permutation.
+//
+// Within, words are only as small as what comes next needs. Writing M for 2^30:
+//
+//	into an S-box            signed, -M - 4 to M + 2^24; the round constant is in
+//	out of an S-box          unsigned, below 2^32
+//	through a linear layer   64 bits
+//	in partial rounds        unsigned, below 2^31 + 2^29, but word 0 as into an S-box
+//
+// Of the two pipes that integer work goes to, one takes all multiplications and
+// the other the rest; a product of 64 bits takes the time of two other
+// instructions. Where a step can be done by either, it is written such that both
+// pipes are busy all the time, as seen in the machine code.
 #pragma once
 #include "field/m31/m31.cuh"
 #include "hash/poseidon2/m31_constants.cuh"
 
-DEVICE_INLINE u32 poseidon2_sbox(u32 x) {
-  u32 x2 = m31_sqr(x);
-  return m31_mul(m31_sqr(x2), x);
+// POSEIDON2_CENTRE is a multiple of P that takes a sum below 2^55 to where
+// poseidon2_fold gives a word around 0, that is fit for an S-box.
+#define POSEIDON2_CENTRE ((1ull << 30) - (1ull << 61))
+
+// poseidon2_fold takes v = 2^31 q + r, with r in 0..P and q in 32 bits, signed or
+// not, to q + r. That is v - q P modulo 2^32, one instruction for each pipe; or
+// two for the one that adds.
+enum poseidon2_pipe { BOTH, ADDING };
+template <poseidon2_pipe PIPE = BOTH> DEVICE_INLINE u32 poseidon2_fold(u64 v) {
+  if (PIPE == ADDING) return funnel_left((u32)v, (u32)(v >> 32), 1) + ((u32)v & M31_P);
+  return (u32)v + (u32)(v >> 31) * (0u - M31_P);
 }
 
-// poseidon2_m4 multiplies four words by circ(2, 3, 1, 1).
-DEVICE_INLINE void poseidon2_m4(u32 *s) {
-  u32 ab = m31_add(s[0], s[1]), cd = m31_add(s[2], s[3]), all = m31_add(ab, cd);
-  u32 allb = m31_add(all, s[1]), alld = m31_add(all, s[3]);
-  u32 a2 = m31_dbl(s[0]), c2 = m31_dbl(s[2]);
-  s[0] = m31_add(allb, ab);
-  s[1] = m31_add(allb, c2);
-  s[2] = m31_add(alld, cd);
-  s[3] = m31_add(alld, a2);
+// poseidon2_sbox is the fifth power. Multiples of P keep the words between, which
+// would have 33 bits, within 32 with a sign: at most 1.26 M away from 0 after
+// the square, 1.56 M after the fourth power.
+template <poseidon2_pipe PIPE> DEVICE_INLINE u32 poseidon2_sbox(i32 x) {
+  const i64 down = 0x50000000ll * M31_P, up = 0x40000000ll * M31_P;
+  i32 x2 = (i32)poseidon2_fold<PIPE>((u64)(mul_wide(x, x) - down));
+  i32 x4 = (i32)poseidon2_fold<PIPE>((u64)(mul_wide(x2, x2) - down));
+  return poseidon2_fold<PIPE>((u64)(mul_wide(x4, x) + up));
 }
 
-// poseidon2_external multiplies by circ(2 M4, M4, ..., M4).
-template <int T> DEVICE_INLINE void poseidon2_external(u32 *s) {
+// poseidon2_external multiplies any words by circ(2 M4, M4, ..., M4), where row i
+// of M4 is the sum of all four words, plus word i, plus twice the word after it;
+// then it adds rc and centre. ALONE says that no S-boxes come before.
+template <int T, bool ALONE> DEVICE_INLINE void poseidon2_external(u32 *s, const u32 *rc, u64 centre) {
+  u64 v[T];
 #pragma unroll
-  for (int b = 0; b < T; b += 4) poseidon2_m4(s + b);
+  for (int b = 0; b < T; b += 4) {
+    u64 all = (u64)s[b] + s[b + 1] + s[b + 2] + s[b + 3];
+#pragma unroll
+    for (int i = 0; i < 4; i++) {
+      u64 one = ALONE && b < 12 ? mad_wide(s[b + i], poseidon2_power[0], all) : all + s[b + i];
+      v[b + i] = mad_wide(s[b + (i + 1) % 4], poseidon2_power[1], one);
+    }
+  }
 #pragma unroll
   for (int i = 0; i < 4; i++) {
-    u32 c = s[i];
+    u64 column = centre;
 #pragma unroll
-    for (int b = 4; b < T; b += 4) c = m31_add(c, s[b + i]);
+    for (int b = 0; b < T; b += 4) column += v[b + i];
 #pragma unroll
-    for (int b = 0; b < T; b += 4) s[b + i] = m31_add(s[b + i], c);
+    for (int b = 0; b < T; b += 4) {
+      u64 sum = v[b + i] + column + rc[b + i];
+      s[b + i] = !ALONE && b + i < T * 5 / 8 ? poseidon2_fold<ADDING>(sum) : poseidon2_fold(sum);
+    }
   }
 }
 
-template <int T> DEVICE_INLINE void poseidon2_full(u32 *s, const u32 *rc) {
+// poseidon2_half is four full rounds. The words that it leaves are not negative.
+template <int T> DEVICE_INLINE void poseidon2_half(u32 *s, const u32 (*added)[T]) {
+#pragma unroll 1
+  for (int r = 0; r < 4; r++) {
 #pragma unroll
-  for (int i = 0; i < T; i++) s[i] = poseidon2_sbox(m31_add(s[i], rc[i]));
-  poseidon2_external<T>(s);
+    for (int i = 0; i < T; i++) s[i] = poseidon2_sbox<BOTH>((i32)s[i]);
+    poseidon2_external<T, false>(s, added[r], r < 3 ? POSEIDON2_CENTRE : 0);
+  }
 }
 
 // poseidon2_shift is the exponent of the internal diagonal at word i >= 1.
@@ -45,33 +82,64 @@ template <int T> DEVICE_INLINE constexpr u32 poseidon2_shift(int i) {
   return T == 24 || i < 10 ? i - 1 : i == 10 ? 10 : i + 1;
 }
 
-template <int T> DEVICE_INLINE void poseidon2_partial(u32 *s, u32 rc) {
-  u32 x = poseidon2_sbox(m31_add(s[0], rc));
-  u64 sum = 0;
-#pragma unroll
-  for (int i = 1; i < T; i++) sum += s[i];
-  u32 rest = m31_reduce(sum), all = m31_add(rest, x);
-  s[0] = m31_sub(rest, x);
-#pragma unroll
-  for (int i = 1; i < T; i++) s[i] = m31_add(m31_rotate(s[i], poseidon2_shift<T>(i)), all);
+// poseidon2_mad is a * b + c as a step of a carry chain, which the assembler does
+// not take apart into a product and a sum of three numbers.
+DEVICE_INLINE u64 poseidon2_mad(u32 a, u32 b, u64 c) {
+  u32 lo = mad_lo_cc(a, b, (u32)c), hi = madc_hi(a, b, (u32)(c >> 32));
+  return (u64)hi << 32 | lo;
 }
 
-DEVICE_INLINE void poseidon2_permute16(u32 *s) {
-  poseidon2_external<16>(s);
-#pragma unroll 1
-  for (int r = 0; r < 4; r++) poseidon2_full<16>(s, poseidon2_first16[r]);
-#pragma unroll 1
-  for (int r = 0; r < 14; r++) poseidon2_partial<16>(s, poseidon2_partial16[r]);
-#pragma unroll 1
-  for (int r = 0; r < 4; r++) poseidon2_full<16>(s, poseidon2_last16[r]);
+// poseidon2_partial is two partial rounds, whose constants for the next S-boxes
+// are rc1 and rc2. With k the shift of a word s other than word 0, all1 and all2
+// the sums of all words after the two S-boxes, it becomes
+//
+//	2^k (2^k s + all1) + all2 = 2^2k s + 2^k all1 + all2
+//
+// so the words between the rounds are needed in sum only.
+template <int T> DEVICE_INLINE void poseidon2_partial(u32 *s, u32 rc1, u32 rc2) {
+  u64 rest = 0;
+#pragma unroll
+  for (int i = 1; i < T; i++) rest += s[i];
+  u32 x = poseidon2_sbox<ADDING>((i32)s[0]);
+  u32 all1 = poseidon2_fold(rest + x);
+  x = poseidon2_sbox<ADDING>((i32)poseidon2_fold(rest + POSEIDON2_CENTRE + rc1 - x));
+
+  // The sum of 2^k s: the lower shifts, which are consecutive, by Horner's rule.
+  const int consecutive = T * 9 / 16;
+  rest = s[consecutive];
+#pragma unroll
+  for (int i = consecutive - 1; i > 0; i--) rest = rest + rest + s[i];
+#pragma unroll
+  for (int i = consecutive + 1; i < T; i++) rest += (u64)s[i] << poseidon2_shift<T>(i);
+  rest = poseidon2_mad(all1, T - 1, rest);
+  u64 all2 = rest + x;
+  s[0] = poseidon2_fold(rest + POSEIDON2_CENTRE + rc2 - x);
+#pragma unroll
+  for (int i = 1; i < T; i++) {
+    const u32 k = poseidon2_shift<T>(i), twice = 2 * k < 31 ? 2 * k : 2 * k - 31;
+    if (twice == 30) // the product would have too many bits
+      s[i] = poseidon2_fold<ADDING>(((u64)poseidon2_fold<ADDING>(((u64)s[i] << k) + all1) << k) + all2);
+    else if (twice == 0)
+      s[i] = poseidon2_fold<ADDING>(all2 + all1 + s[i]);
+    else
+      s[i] = poseidon2_fold<ADDING>(poseidon2_mad(s[i], 1u << twice, ((u64)all1 << k) + all2));
+  }
 }
 
-DEVICE_INLINE void poseidon2_permute24(u32 *s) {
-  poseidon2_external<24>(s);
+// poseidon2_permute is the permutation; header.go says what the constants are.
+template <int T> DEVICE_INLINE void poseidon2_permute(u32 *s, const u32 (*added)[T], const u32 *partial, int rounds) {
+  poseidon2_external<T, true>(s, added[0], POSEIDON2_CENTRE);
+  poseidon2_half<T>(s, added + 1);
+  s[0] -= s[0] >= 1u << 30 ? M31_P : 0;
 #pragma unroll 1
-  for (int r = 0; r < 4; r++) poseidon2_full<24>(s, poseidon2_first24[r]);
-#pragma unroll 1
-  for (int r = 0; r < 22; r++) poseidon2_partial<24>(s, poseidon2_partial24[r]);
-#pragma unroll 1
-  for (int r = 0; r < 4; r++) poseidon2_full<24>(s, poseidon2_last24[r]);
+  for (int r = 0; r < rounds; r += 2) poseidon2_partial<T>(s, partial[r], partial[r + 1]);
+#pragma unroll
+  for (int i = 1; i < T; i++) s[i] = poseidon2_fold((u64)s[i] + added[5][i] + POSEIDON2_CENTRE);
+  poseidon2_half<T>(s, added + 6);
+#pragma unroll
+  for (int i = 0; i < T; i++) s[i] = m31_once(s[i]);
 }
+
+DEVICE_INLINE void poseidon2_permute16(u32 *s) { poseidon2_permute<16>(s, poseidon2_added16, poseidon2_added_partial16, 14); }
+
+DEVICE_INLINE void poseidon2_permute24(u32 *s) { poseidon2_permute<24>(s, poseidon2_added24, poseidon2_added_partial24, 22); }
