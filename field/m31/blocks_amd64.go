@@ -225,6 +225,28 @@ func scaleBaseBlocks(dst *QM31, a *Element, s *QM31, n int) int {
 }
 
 //go:noescape
+func mulBaseAVX2(dst *QM31, a *Element, b *QM31, n int)
+
+//go:noescape
+func mulBaseAVX512(dst *QM31, a *Element, b *QM31, n int)
+
+func mulBaseBlocks(dst *QM31, a *Element, b *QM31, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			mulBaseAVX512(dst, a, b, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			mulBaseAVX2(dst, a, b, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
 func mulAddBaseAVX2(dst *QM31, a *Element, s *QM31, n int)
 
 //go:noescape

@@ -24,6 +24,8 @@ func foldBaseBlocks(*QM31, *Element, *Element, *QM31, int) int { return 0 }
 
 func scaleBaseBlocks(*QM31, *Element, *QM31, int) int { return 0 }
 
+func mulBaseBlocks(*QM31, *Element, *QM31, int) int { return 0 }
+
 func mulAddBaseBlocks(*QM31, *Element, *QM31, int) int { return 0 }
 
 func foldQM31Blocks(*QM31, *QM31, *QM31, *matrix, int) int { return 0 }

@@ -18,6 +18,14 @@ func MulVecQM31(dst, a, b []QM31) {
 	}
 }
 
+// MulVecBase sets dst[i] = a[i] * b[i]; dst may be b.
+func MulVecBase(dst []QM31, a []Element, b []QM31) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := mulBaseBlocks(at(dst), at(a), at(b), len(dst)); i < len(dst); i++ {
+		dst[i] = b[i].MulBase(a[i])
+	}
+}
+
 // matrixFrom is the number of elements from which a multiplication's matrix
 // pays.
 const matrixFrom = 8

@@ -113,6 +113,7 @@ func testExtension(t *testing.T, r *rand.Rand, n int) {
 			{"ScaleVecQM31", func(d, a, _ []QM31) { ScaleVecQM31(d, a, c) }, func(_ int, _, a, _ QM31) QM31 { return a.Mul(c) }},
 			{"MulAddQM31", func(d, a, _ []QM31) { MulAddQM31(d, a, c) }, func(_ int, old, a, _ QM31) QM31 { return old.Add(a.Mul(c)) }},
 			{"FoldQM31", func(d, a, b []QM31) { FoldQM31(d, a, b, c) }, func(_ int, _, a, b QM31) QM31 { return a.Add(c.Mul(b.Sub(a))) }},
+			{"MulVecBase", func(d, _, b []QM31) { MulVecBase(d, x, b) }, func(i int, _, _, b QM31) QM31 { return b.MulBase(x[i]) }},
 			{"ScaleBase", func(d, _, _ []QM31) { ScaleBase(d, x, c) }, func(i int, _, _, _ QM31) QM31 { return c.MulBase(x[i]) }},
 			{"MulAddBase", func(d, _, _ []QM31) { MulAddBase(d, x, c) }, func(i int, old, _, _ QM31) QM31 { return old.Add(c.MulBase(x[i])) }},
 			{"FoldBase", func(d, _, _ []QM31) { FoldBase(d, x, y, c) }, func(i int, _, _, _ QM31) QM31 {

@@ -8,12 +8,15 @@ import "github.com/zkwarp/zkwarp/field/m31"
 // Lanes is the number of states that PermuteLanes16 and PermuteLanes24 take.
 const Lanes = 8
 
+// LanesLift is a multiple of P above what a partial round takes from the first
+// word. It is here for the generator of the assembly.
+const LanesLift = 4 * m31.P
+
 // PermuteLanes16 applies Permute16 to eight states at once: s[k][j] is word k
-// of state j. With AVX2 it takes about the time of one or two single
-// permutations.
+// of state j. With vector instructions it takes about the time of one or two
+// single permutations.
 func PermuteLanes16(s *[16][Lanes]m31.Element) {
-	if hasLanes {
-		permuteLanes16(s, &lanes16[0])
+	if permuteLanes16(s) {
 		return
 	}
 	for j := range Lanes {
@@ -31,8 +34,7 @@ func PermuteLanes16(s *[16][Lanes]m31.Element) {
 // PermuteLanes24 applies Permute24 to eight states at once: s[k][j] is word k
 // of state j.
 func PermuteLanes24(s *[24][Lanes]m31.Element) {
-	if hasLanes {
-		permuteLanes24(s, &lanes24[0])
+	if permuteLanes24(s) {
 		return
 	}
 	for j := range Lanes {
@@ -45,27 +47,4 @@ func PermuteLanes24(s *[24][Lanes]m31.Element) {
 			s[k][j] = one[k]
 		}
 	}
-}
-
-// Round constants in the order of their use.
-var (
-	lanes16 = flatten(16)
-	lanes24 = flatten(24)
-)
-
-func flatten(width int) []uint32 {
-	p, err := M31(width)
-	if err != nil {
-		panic(err) // both widths in use are known
-	}
-	c := p.Constants()
-	var out []uint32
-	for _, r := range c.First {
-		out = append(out, r...)
-	}
-	out = append(out, c.Partial...)
-	for _, r := range c.Last {
-		out = append(out, r...)
-	}
-	return out
 }

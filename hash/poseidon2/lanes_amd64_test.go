@@ -5,16 +5,15 @@ package poseidon2
 import "testing"
 
 func TestLanes(t *testing.T) {
-	t.Run("generic", func(t *testing.T) {
-		old := hasLanes
-		hasLanes = false
-		defer func() { hasLanes = old }()
-		testLanes(t)
-	})
-	t.Run("vector", func(t *testing.T) {
-		if !hasLanes {
-			t.Skip("no AVX2")
-		}
-		testLanes(t)
-	})
+	best := vectors
+	t.Cleanup(func() { vectors = best })
+	for v, name := range []string{"generic", "AVX2", "AVX-512"} {
+		t.Run(name, func(t *testing.T) {
+			if !supported(v) {
+				t.Skip("not on this machine")
+			}
+			vectors = v
+			testLanes(t)
+		})
+	}
 }

@@ -4,8 +4,6 @@ package poseidon2
 
 import "github.com/zkwarp/zkwarp/field/m31"
 
-const hasLanes = false
+func permuteLanes16(*[16][Lanes]m31.Element) bool { return false }
 
-func permuteLanes16(*[16][8]m31.Element, *uint32) {}
-
-func permuteLanes24(*[24][8]m31.Element, *uint32) {}
+func permuteLanes24(*[24][Lanes]m31.Element) bool { return false }

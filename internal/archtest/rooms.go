@@ -19,6 +19,7 @@ var Rooms = map[string]Room{
 	"internal/parallel":  {Rank: 0},
 	"internal/mutant":    {Rank: 0},
 	"internal/tensorio":  {Rank: 0},
+	"internal/vecasm":    {Rank: 0},
 
 	"device":       {Rank: 1, Imports: []string{"internal/ptx"}},
 	"internal/ptx": {Rank: 1, Imports: []string{"device"}}, // precompiled kernels; of device only the kernel package

@@ -1,55 +1,57 @@
 package main
 
+import "github.com/zkwarp/zkwarp/internal/vecasm"
+
 // Write masks K1 to K4 of AVX-512, over the words of a vector: the even ones,
 // the odd ones, the first of each element of QM31, and its first half.
 var masks = []int{0x5555, 0xaaaa, 0x1111, 0x3333}
 
 // once takes r, below 2P (or P itself), to its residue: the difference to P
 // wraps to a large number when it is not due.
-func (a *asm) once(r reg) reg {
-	t := a.to("VPSUBD", a.prime, r)
-	return a.to("VPMINUD", t, r)
+func (a *asm) once(r vecasm.Reg) vecasm.Reg {
+	t := a.To("VPSUBD", a.prime, r)
+	return a.To("VPMINUD", t, r)
 }
 
-func (a *asm) add(x, y reg) reg { return a.once(a.to("VPADDD", x, y)) }
+func (a *asm) add(x, y vecasm.Reg) vecasm.Reg { return a.once(a.To("VPADDD", x, y)) }
 
 // sub is x - y.
-func (a *asm) sub(x, y reg) reg {
-	d := a.to("VPSUBD", y, x)
-	t := a.to("VPADDD", a.prime, d)
-	return a.to("VPMINUD", t, d)
+func (a *asm) sub(x, y vecasm.Reg) vecasm.Reg {
+	d := a.To("VPSUBD", y, x)
+	t := a.To("VPADDD", a.prime, d)
+	return a.To("VPMINUD", t, d)
 }
 
 // atTwo is the value at 2 of the line through lo at 0 and hi at 1.
-func (a *asm) atTwo(lo, hi reg) reg { return a.add(a.sub(hi, lo), hi) }
+func (a *asm) atTwo(lo, hi vecasm.Reg) vecasm.Reg { return a.add(a.sub(hi, lo), hi) }
 
 // odd brings the odd words to the even places. The operand may be memory.
-func (a *asm) odd(x any) reg { return a.to("VMOVSHDUP", x) }
+func (a *asm) odd(x any) vecasm.Reg { return a.To("VMOVSHDUP", x) }
 
 // merge takes 64-bit lanes, e for the even words and o for the odd ones, apart
 // into low and high words in their places. It may use up o.
-func (a *asm) merge(e, o reg) (low, high reg) {
-	if a.isa.wide() {
+func (a *asm) merge(e, o vecasm.Reg) (low, high vecasm.Reg) {
+	if a.Wide() {
 		low = a.copy(e)
-		a.op("VMOVSLDUP", o, "K2", low)
-		a.op("VMOVSHDUP", e, "K1", o)
+		a.Op("VMOVSLDUP", o, "K2", low)
+		a.Op("VMOVSHDUP", e, "K1", o)
 		return low, o
 	}
-	low = a.to("VPBLENDD", "$0xaa", a.to("VMOVSLDUP", o), e)
-	high = a.to("VPBLENDD", "$0xaa", o, a.to("VMOVSHDUP", e))
+	low = a.To("VPBLENDD", "$0xaa", a.To("VMOVSLDUP", o), e)
+	high = a.To("VPBLENDD", "$0xaa", o, a.To("VMOVSHDUP", e))
 	return low, high
 }
 
 // middle is bits 31 to 62 of the 64-bit numbers with these halves.
-func (a *asm) middle(low, high reg) reg {
-	if a.isa.wide() {
-		return a.to("VPSHLDD", "$1", low, high)
+func (a *asm) middle(low, high vecasm.Reg) vecasm.Reg {
+	if a.Wide() {
+		return a.To("VPSHLDD", "$1", low, high)
 	}
-	return a.to("VPOR", a.to("VPADDD", high, high), a.to("VPSRLD", "$31", low))
+	return a.To("VPOR", a.To("VPADDD", high, high), a.To("VPSRLD", "$31", low))
 }
 
 // reduce62 are the residues of products, or of anything up to (P-1)^2 + P.
-func (a *asm) reduce62(e, o reg) reg {
+func (a *asm) reduce62(e, o vecasm.Reg) vecasm.Reg {
 	low, high := a.merge(e, o)
 	m := a.middle(low, high)
 	return a.add(a.and(low, a.prime), m)
@@ -57,54 +59,54 @@ func (a *asm) reduce62(e, o reg) reg {
 
 // reduceDoubled are the residues of doubled products: a low word is twice the
 // remainder by 2^31, a high word the quotient.
-func (a *asm) reduceDoubled(e, o reg) reg {
+func (a *asm) reduceDoubled(e, o vecasm.Reg) vecasm.Reg {
 	low, high := a.merge(e, o)
-	return a.add(a.to("VPSRLD", "$1", low), high)
+	return a.add(a.To("VPSRLD", "$1", low), high)
 }
 
 // reduce64 are the residues of any 64-bit lanes.
-func (a *asm) reduce64(e, o reg) reg {
+func (a *asm) reduce64(e, o vecasm.Reg) vecasm.Reg {
 	low, high := a.merge(e, o)
 	m := a.and(a.middle(low, high), a.prime)
 	s := a.add(a.and(low, a.prime), m)
-	return a.add(s, a.to("VPSRLD", "$30", high))
+	return a.add(s, a.To("VPSRLD", "$30", high))
 }
 
 // mul is the product of the i-th vectors in memory.
-func (a *asm) mul(x, y string, i int) reg {
+func (a *asm) mul(x, y string, i int) vecasm.Reg {
 	u, v := a.load(x, i), a.load(y, i)
-	if a.isa.wide() {
+	if a.Wide() {
 		uo, vo := a.odd(a.mem(x, i)), a.odd(a.mem(y, i))
-		return a.reduce62(a.to("VPMULUDQ", u, v), a.to("VPMULUDQ", uo, vo))
+		return a.reduce62(a.To("VPMULUDQ", u, v), a.To("VPMULUDQ", uo, vo))
 	}
 	// Bits 31 up of a 64-bit lane are twice its odd word.
-	u2, uo2 := a.to("VPADDD", u, u), a.to("VPSRLQ", "$31", u)
-	return a.reduceDoubled(a.to("VPMULUDQ", u2, v), a.to("VPMULUDQ", uo2, a.odd(a.mem(y, i))))
+	u2, uo2 := a.To("VPADDD", u, u), a.To("VPSRLQ", "$31", u)
+	return a.reduceDoubled(a.To("VPMULUDQ", u2, v), a.To("VPMULUDQ", uo2, a.odd(a.mem(y, i))))
 }
 
 // scale is the product of the i-th vector in memory by a doubled scalar.
-func (a *asm) scale(x string, i int, twice reg) reg {
+func (a *asm) scale(x string, i int, twice vecasm.Reg) vecasm.Reg {
 	u, uo := a.load(x, i), a.odd(a.mem(x, i))
-	return a.reduceDoubled(a.to("VPMULUDQ", u, twice), a.to("VPMULUDQ", uo, twice))
+	return a.reduceDoubled(a.To("VPMULUDQ", u, twice), a.To("VPMULUDQ", uo, twice))
 }
 
 // lazySum is a sum of 64-bit lanes: all of the lanes, modulo 2^64, and of their
 // high words.
-type lazySum struct{ all, high reg }
+type lazySum struct{ all, high vecasm.Reg }
 
 func (a *asm) newSum() lazySum { return lazySum{a.zero(), a.zero()} }
 
-func (a *asm) addTo(s lazySum, v reg) {
-	a.op("VPADDQ", v, s.all, s.all)
-	a.op("VPADDQ", a.to("VPSRLQ", "$32", v), s.high, s.high)
+func (a *asm) addTo(s lazySum, v vecasm.Reg) {
+	a.Op("VPADDQ", v, s.all, s.all)
+	a.Op("VPADDQ", a.To("VPSRLQ", "$32", v), s.high, s.high)
 }
 
 // plus is the sum of 64-bit lanes; x may be missing.
-func (a *asm) plus(x, y reg) reg {
+func (a *asm) plus(x, y vecasm.Reg) vecasm.Reg {
 	if x == 0 {
 		return y
 	}
-	return a.to("VPADDQ", x, y)
+	return a.To("VPADDQ", x, y)
 }
 
 // storeSums leaves them where the pointer points.

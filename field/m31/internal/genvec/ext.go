@@ -1,14 +1,18 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/internal/vecasm"
+)
 
 // An element of QM31 fills a 128-bit lane. Words 0 and 2 of its multiples come
 // out of one 64-bit vector, words 1 and 3 out of another, and reductions put
 // them back into their places.
 
 // spread readies the tables that expand takes a vector of words apart with.
-func (a *asm) spread() [4]reg {
-	var t [4]reg
+func (a *asm) spread() [4]vecasm.Reg {
+	var t [4]vecasm.Reg
 	for i := range t {
 		t[i] = a.table(fmt.Sprint("spread", i))
 	}
@@ -16,19 +20,19 @@ func (a *asm) spread() [4]reg {
 }
 
 // expand repeats each of a quarter of the words over a 128-bit lane.
-func (a *asm) expand(words, quarter reg) reg { return a.to("VPERMD", words, quarter) }
+func (a *asm) expand(words, quarter vecasm.Reg) vecasm.Reg { return a.To("VPERMD", words, quarter) }
 
 // first is expand with zeros in all but the first word of a lane.
-func (a *asm) first(words, quarter, zero reg) reg {
-	if a.isa.wide() {
-		return a.to("VPERMD.Z", words, quarter, "K3")
+func (a *asm) first(words, quarter, zero vecasm.Reg) vecasm.Reg {
+	if a.Wide() {
+		return a.To("VPERMD.Z", words, quarter, "K3")
 	}
-	return a.to("VPBLENDD", "$0x11", a.expand(words, quarter), zero)
+	return a.To("VPBLENDD", "$0x11", a.expand(words, quarter), zero)
 }
 
 // scalar is a QM31 element as the factor of words: words 0 and 2, and 1 and 3,
 // in the even places.
-type scalar struct{ even, odd reg }
+type scalar struct{ even, odd vecasm.Reg }
 
 func (a *asm) scalar(pointer string) scalar {
 	r := a.broadcast128(pointer, 0)
@@ -36,13 +40,13 @@ func (a *asm) scalar(pointer string) scalar {
 }
 
 // timesWord is the product with words that are repeated over lanes, unreduced.
-func (a *asm) timesWord(s scalar, x reg) (e, o reg) {
-	return a.to("VPMULUDQ", s.even, x), a.to("VPMULUDQ", s.odd, x)
+func (a *asm) timesWord(s scalar, x vecasm.Reg) (e, o vecasm.Reg) {
+	return a.To("VPMULUDQ", s.even, x), a.To("VPMULUDQ", s.odd, x)
 }
 
 // matrix is multiplication by a constant as a 4x4 matrix of signed words, in
 // the order in which affine uses it.
-func (a *asm) matrix(pointer string) (m [8]reg) {
+func (a *asm) matrix(pointer string) (m [8]vecasm.Reg) {
 	for i := range m {
 		m[i] = a.broadcast128(pointer, 16*i)
 	}
@@ -52,79 +56,79 @@ func (a *asm) matrix(pointer string) (m [8]reg) {
 // affine is lo + m*x for canonical lo, and x that is canonical or the signed
 // difference of canonical words. The lanes start with lo and a multiple of P
 // that keeps them positive.
-func (a *asm) affine(m [8]reg, lo, x reg) reg {
-	var e, o reg
-	if a.isa.wide() {
+func (a *asm) affine(m [8]vecasm.Reg, lo, x vecasm.Reg) vecasm.Reg {
+	var e, o vecasm.Reg
+	if a.Wide() {
 		e, o = a.copy(lo), a.copy(a.off)
-		a.op("VMOVDQA32", a.off, "K2", e)
-		a.op("VMOVSHDUP", lo, "K1", o)
+		a.Op("VMOVDQA32", a.off, "K2", e)
+		a.Op("VMOVSHDUP", lo, "K1", o)
 	} else {
-		e = a.to("VPBLENDD", "$0xaa", a.off, lo)
-		o = a.to("VPBLENDD", "$0xaa", a.off, a.odd(lo))
+		e = a.To("VPBLENDD", "$0xaa", a.off, lo)
+		o = a.To("VPBLENDD", "$0xaa", a.off, a.odd(lo))
 	}
-	add := func(k int, v reg) {
-		e = a.to("VPADDQ", a.to("VPMULDQ", m[k], v), e)
-		o = a.to("VPADDQ", a.to("VPMULDQ", m[4+k], v), o)
+	add := func(k int, v vecasm.Reg) {
+		e = a.To("VPADDQ", a.To("VPMULDQ", m[k], v), e)
+		o = a.To("VPADDQ", a.To("VPMULDQ", m[4+k], v), o)
 	}
 	add(0, x)                           // words 0 and 2
-	add(1, a.to("VPSHUFD", "$0x4e", x)) // 2 and 0
+	add(1, a.To("VPSHUFD", "$0x4e", x)) // 2 and 0
 	x = a.odd(x)
 	add(2, x)                           // 1 and 3
-	add(3, a.to("VPSHUFD", "$0x4e", x)) // 3 and 1
+	add(3, a.To("VPSHUFD", "$0x4e", x)) // 3 and 1
 	return a.reduce64(e, o)
 }
 
 // half is the vector with the first two words of each lane from x, the others
 // from y.
-func (a *asm) half(x, y reg) reg {
-	if a.isa.wide() {
-		a.op("VMOVDQA32", x, "K4", y)
+func (a *asm) half(x, y vecasm.Reg) vecasm.Reg {
+	if a.Wide() {
+		a.Op("VMOVDQA32", x, "K4", y)
 		return y
 	}
-	return a.to("VPBLENDD", "$0x33", x, y)
+	return a.To("VPBLENDD", "$0x33", x, y)
 }
 
 // product of elements A + uB and C + uD.
-func (a *asm) product(x, y reg) reg {
-	swapped := a.to("VPSHUFD", "$0x4e", x) // B, A
+func (a *asm) product(x, y vecasm.Reg) vecasm.Reg {
+	swapped := a.To("VPSHUFD", "$0x4e", x) // B, A
 	// (2+i)B is twice B plus -B.Im + i B.Re.
-	turned := a.to("VPSHUFD", "$0x4b", x) // B.Im, B.Re, ...
-	if a.isa.wide() {
-		a.op("VPSUBD", turned, a.prime, "K3", turned)
+	turned := a.To("VPSHUFD", "$0x4b", x) // B.Im, B.Re, ...
+	if a.Wide() {
+		a.Op("VPSUBD", turned, a.prime, "K3", turned)
 	} else {
-		turned = a.to("VPBLENDD", "$0x11", a.to("VPSUBD", turned, a.prime), turned)
+		turned = a.To("VPBLENDD", "$0x11", a.To("VPSUBD", turned, a.prime), turned)
 	}
 	b := a.half(a.add(a.add(swapped, swapped), turned), swapped) // (2+i)B, A
 	xo, bo := a.odd(x), a.odd(b)
-	c0, c1 := a.to("VPSHUFD", "$0x00", y), a.to("VPSHUFD", "$0x55", y)
-	e := a.to("VPADDQ", a.to("VPMULUDQ", x, c0), a.off)
-	o := a.to("VPMULUDQ", x, c1)
-	e = a.to("VPSUBQ", a.to("VPMULUDQ", xo, c1), e)
-	o = a.to("VPADDQ", a.to("VPMULUDQ", xo, c0), o)
-	d0, d1 := a.to("VPSHUFD", "$0xaa", y), a.to("VPSHUFD", "$0xff", y)
-	e = a.to("VPADDQ", a.to("VPMULUDQ", b, d0), e)
-	o = a.to("VPADDQ", a.to("VPMULUDQ", b, d1), o)
-	e = a.to("VPSUBQ", a.to("VPMULUDQ", bo, d1), e)
-	o = a.to("VPADDQ", a.to("VPMULUDQ", bo, d0), o)
+	c0, c1 := a.To("VPSHUFD", "$0x00", y), a.To("VPSHUFD", "$0x55", y)
+	e := a.To("VPADDQ", a.To("VPMULUDQ", x, c0), a.off)
+	o := a.To("VPMULUDQ", x, c1)
+	e = a.To("VPSUBQ", a.To("VPMULUDQ", xo, c1), e)
+	o = a.To("VPADDQ", a.To("VPMULUDQ", xo, c0), o)
+	d0, d1 := a.To("VPSHUFD", "$0xaa", y), a.To("VPSHUFD", "$0xff", y)
+	e = a.To("VPADDQ", a.To("VPMULUDQ", b, d0), e)
+	o = a.To("VPADDQ", a.To("VPMULUDQ", b, d1), o)
+	e = a.To("VPSUBQ", a.To("VPMULUDQ", bo, d1), e)
+	o = a.To("VPADDQ", a.To("VPMULUDQ", bo, d0), o)
 	return a.reduce64(e, o)
 }
 
 // extFunctions are those on QM31.
 func (a *asm) extFunctions() {
-	step := a.isa.bytes
-	a.function("foldBase", []string{"dst *QM31", "lo *Element", "hi *Element", "r *QM31"}, a.isa.words(), func(p []string) {
+	step := a.Bytes
+	a.function("foldBase", a.Words(), []string{"dst *QM31", "lo *Element", "hi *Element", "r *QM31"}, func(p []string) {
 		s, spread, zero := a.scalar(p[3]), a.spread(), a.zeroForFirst()
 		a.loop(p, []int{4 * step, step, step}, func() {
 			lo := a.load(p[1], 0)
 			d := a.sub(a.load(p[2], 0), lo)
 			for i, quarter := range spread {
 				e, o := a.timesWord(s, a.expand(d, quarter))
-				e = a.to("VPADDQ", a.first(lo, quarter, zero), e)
+				e = a.To("VPADDQ", a.first(lo, quarter, zero), e)
 				a.store(a.reduce62(e, o), p[0], i)
 			}
 		})
 	})
-	a.function("scaleBase", []string{"dst *QM31", "a *Element", "s *QM31"}, a.isa.words(), func(p []string) {
+	a.function("scaleBase", a.Words(), []string{"dst *QM31", "a *Element", "s *QM31"}, func(p []string) {
 		s, spread := a.scalar(p[2]), a.spread()
 		a.loop(p, []int{4 * step, step}, func() {
 			x := a.load(p[1], 0)
@@ -133,7 +137,18 @@ func (a *asm) extFunctions() {
 			}
 		})
 	})
-	a.function("mulAddBase", []string{"dst *QM31", "a *Element", "s *QM31"}, a.isa.words(), func(p []string) {
+	a.function("mulBase", a.Words(), []string{"dst *QM31", "a *Element", "b *QM31"}, func(p []string) {
+		spread := a.spread()
+		a.loop(p, []int{4 * step, step, 4 * step}, func() {
+			x := a.load(p[1], 0)
+			for i, quarter := range spread {
+				v := a.expand(x, quarter)
+				e := a.To("VPMULUDQ", a.mem(p[2], i), v)
+				a.store(a.reduce62(e, a.To("VPMULUDQ", a.odd(a.mem(p[2], i)), v)), p[0], i)
+			}
+		})
+	})
+	a.function("mulAddBase", a.Words(), []string{"dst *QM31", "a *Element", "s *QM31"}, func(p []string) {
 		s, spread := a.scalar(p[2]), a.spread()
 		a.loop(p, []int{4 * step, step}, func() {
 			x := a.load(p[1], 0)
@@ -142,26 +157,26 @@ func (a *asm) extFunctions() {
 			}
 		})
 	})
-	a.function("foldQM31", []string{"dst *QM31", "lo *QM31", "hi *QM31", "m *matrix"}, a.isa.words()/4, func(p []string) {
+	a.function("foldQM31", a.Words()/4, []string{"dst *QM31", "lo *QM31", "hi *QM31", "m *matrix"}, func(p []string) {
 		m := a.matrix(p[3])
 		a.loop(p, []int{step, step, step}, func() {
 			lo := a.load(p[1], 0)
-			a.store(a.affine(m, lo, a.to("VPSUBD", lo, a.load(p[2], 0))), p[0], 0)
+			a.store(a.affine(m, lo, a.To("VPSUBD", lo, a.load(p[2], 0))), p[0], 0)
 		})
 	})
-	a.function("mulAddQM31", []string{"dst *QM31", "a *QM31", "m *matrix"}, a.isa.words()/4, func(p []string) {
+	a.function("mulAddQM31", a.Words()/4, []string{"dst *QM31", "a *QM31", "m *matrix"}, func(p []string) {
 		m := a.matrix(p[2])
 		a.loop(p, []int{step, step}, func() {
 			a.store(a.affine(m, a.load(p[0], 0), a.load(p[1], 0)), p[0], 0)
 		})
 	})
-	a.function("scaleQM31", []string{"dst *QM31", "a *QM31", "m *matrix"}, a.isa.words()/4, func(p []string) {
+	a.function("scaleQM31", a.Words()/4, []string{"dst *QM31", "a *QM31", "m *matrix"}, func(p []string) {
 		m, zero := a.matrix(p[2]), a.zero()
 		a.loop(p, []int{step, step}, func() {
 			a.store(a.affine(m, zero, a.load(p[1], 0)), p[0], 0)
 		})
 	})
-	a.function("mulQM31", []string{"dst *QM31", "a *QM31", "b *QM31"}, a.isa.words()/4, func(p []string) {
+	a.function("mulQM31", a.Words()/4, []string{"dst *QM31", "a *QM31", "b *QM31"}, func(p []string) {
 		a.loop(p, []int{step, step, step}, func() {
 			a.store(a.product(a.load(p[1], 0), a.load(p[2], 0)), p[0], 0)
 		})
@@ -169,8 +184,8 @@ func (a *asm) extFunctions() {
 }
 
 // zeroForFirst is the zero that first takes, where it needs one.
-func (a *asm) zeroForFirst() reg {
-	if a.isa.wide() {
+func (a *asm) zeroForFirst() vecasm.Reg {
+	if a.Wide() {
 		return 0
 	}
 	return a.zero()

@@ -1,5 +1,7 @@
 package main
 
+import "github.com/zkwarp/zkwarp/internal/vecasm"
+
 // pairSums are the four lazy sums of products of QM31 elements A + uB and C +
 // uD: in the two 64-bit lanes of an element (AC, BD) real, (AC, BD) imaginary,
 // (AD, BC) real, (AD, BC) imaginary.
@@ -13,21 +15,21 @@ func (a *asm) newPairSums() (s pairSums) {
 }
 
 // addPairs adds the products of one or two vectors each.
-func (a *asm) addPairs(s pairSums, x, y []reg) {
-	var terms [4]reg
+func (a *asm) addPairs(s pairSums, x, y []vecasm.Reg) {
+	var terms [4]vecasm.Reg
 	for i := range x {
 		re, im := x[i], a.odd(x[i])
-		minus := a.to("VPSUBD", im, a.prime)
+		minus := a.To("VPSUBD", im, a.prime)
 		for k := range 2 { // C, D and D, C
 			c := y[i]
 			if k == 1 {
-				c = a.to("VPSHUFD", "$0x4e", c)
+				c = a.To("VPSHUFD", "$0x4e", c)
 			}
 			cim := a.odd(c)
 			t := &terms[2*k]
-			*t = a.plus(a.plus(*t, a.to("VPMULUDQ", re, c)), a.to("VPMULUDQ", minus, cim))
+			*t = a.plus(a.plus(*t, a.To("VPMULUDQ", re, c)), a.To("VPMULUDQ", minus, cim))
 			t = &terms[2*k+1]
-			*t = a.plus(a.plus(*t, a.to("VPMULUDQ", re, cim)), a.to("VPMULUDQ", im, c))
+			*t = a.plus(a.plus(*t, a.To("VPMULUDQ", re, cim)), a.To("VPMULUDQ", im, c))
 			if i == len(x)-1 {
 				a.addTo(s[2*k], terms[2*k])
 				a.addTo(s[2*k+1], terms[2*k+1])
@@ -38,49 +40,49 @@ func (a *asm) addPairs(s pairSums, x, y []reg) {
 
 // sumFunctions are the sums with elements of QM31.
 func (a *asm) sumFunctions() {
-	step := a.isa.bytes
+	step := a.Bytes
 	// One vector at a time where there are 16 registers.
 	unroll := 1
-	if a.isa.wide() {
+	if a.Wide() {
 		unroll = 2
 	}
-	a.function("dotBase", []string{"out *lazySums", "a *Element", "b *QM31"}, a.isa.words(), func(p []string) {
+	a.function("dotBase", a.Words(), []string{"out *lazySums", "a *Element", "b *QM31"}, func(p []string) {
 		spread := a.spread()
 		even, odd := a.newSum(), a.newSum()
 		a.loop(p, []int{0, step, 4 * step}, func() {
 			x := a.load(p[1], 0)
-			var e, o reg
+			var e, o vecasm.Reg
 			for i, quarter := range spread {
 				v := a.expand(x, quarter)
-				e = a.plus(e, a.to("VPMULUDQ", a.mem(p[2], i), v))
-				o = a.plus(o, a.to("VPMULUDQ", a.odd(a.mem(p[2], i)), v))
+				e = a.plus(e, a.To("VPMULUDQ", a.mem(p[2], i), v))
+				o = a.plus(o, a.To("VPMULUDQ", a.odd(a.mem(p[2], i)), v))
 			}
 			a.addTo(even, e)
 			a.addTo(odd, o)
 		})
 		a.storeSums(p[0], even, odd)
 	})
-	a.function("dotBaseTwo", []string{"out *lazySums", "a0 *Element", "a1 *Element", "b0 *QM31", "b1 *QM31"}, a.isa.words(), func(p []string) {
+	a.function("dotBaseTwo", a.Words(), []string{"out *lazySums", "a0 *Element", "a1 *Element", "b0 *QM31", "b1 *QM31"}, func(p []string) {
 		spread := a.spread()
 		even, odd := a.newSum(), a.newSum()
 		a.loop(p, []int{0, step, step, 4 * step, 4 * step}, func() {
 			x := a.atTwo(a.load(p[1], 0), a.load(p[2], 0))
-			var e, o reg
+			var e, o vecasm.Reg
 			for i, quarter := range spread {
 				v := a.expand(x, quarter)
 				y := a.atTwo(a.load(p[3], i), a.load(p[4], i))
-				e = a.plus(e, a.to("VPMULUDQ", y, v))
-				o = a.plus(o, a.to("VPMULUDQ", a.odd(y), v))
+				e = a.plus(e, a.To("VPMULUDQ", y, v))
+				o = a.plus(o, a.To("VPMULUDQ", a.odd(y), v))
 			}
 			a.addTo(even, e)
 			a.addTo(odd, o)
 		})
 		a.storeSums(p[0], even, odd)
 	})
-	a.function("dotQM31", []string{"out *lazySums", "a *QM31", "b *QM31"}, unroll*a.isa.words()/4, func(p []string) {
+	a.function("dotQM31", unroll*a.Words()/4, []string{"out *lazySums", "a *QM31", "b *QM31"}, func(p []string) {
 		s := a.newPairSums()
 		a.loop(p, []int{0, unroll * step, unroll * step}, func() {
-			var x, y []reg
+			var x, y []vecasm.Reg
 			for i := range unroll {
 				x, y = append(x, a.load(p[1], i)), append(y, a.load(p[2], i))
 			}
@@ -88,10 +90,10 @@ func (a *asm) sumFunctions() {
 		})
 		a.storeSums(p[0], s[:]...)
 	})
-	a.function("dotQM31Two", []string{"out *lazySums", "a0 *QM31", "a1 *QM31", "b0 *QM31", "b1 *QM31"}, unroll*a.isa.words()/4, func(p []string) {
+	a.function("dotQM31Two", unroll*a.Words()/4, []string{"out *lazySums", "a0 *QM31", "a1 *QM31", "b0 *QM31", "b1 *QM31"}, func(p []string) {
 		s := a.newPairSums()
 		a.loop(p, []int{0, unroll * step, unroll * step, unroll * step, unroll * step}, func() {
-			var x, y []reg
+			var x, y []vecasm.Reg
 			for i := range unroll {
 				x = append(x, a.atTwo(a.load(p[1], i), a.load(p[2], i)))
 				y = append(y, a.atTwo(a.load(p[3], i), a.load(p[4], i)))

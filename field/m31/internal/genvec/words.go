@@ -1,11 +1,13 @@
 package main
 
+import "github.com/zkwarp/zkwarp/internal/vecasm"
+
 // wordFunctions are those on the prime field.
 func (a *asm) wordFunctions() {
-	step := a.isa.bytes
+	step := a.Bytes
 	const unroll = 2
-	binary := func(name string, f func(p []string, i int) reg) {
-		a.function(name, []string{"dst *Element", "a *Element", "b *Element"}, unroll*a.isa.words(), func(p []string) {
+	binary := func(name string, f func(p []string, i int) vecasm.Reg) {
+		a.function(name, unroll*a.Words(), []string{"dst *Element", "a *Element", "b *Element"}, func(p []string) {
 			a.loop(p, []int{unroll * step, unroll * step, unroll * step}, func() {
 				for i := range unroll {
 					a.store(f(p, i), p[0], i)
@@ -13,13 +15,13 @@ func (a *asm) wordFunctions() {
 			})
 		})
 	}
-	binary("add", func(p []string, i int) reg { return a.add(a.load(p[1], i), a.load(p[2], i)) })
-	binary("sub", func(p []string, i int) reg { return a.sub(a.load(p[1], i), a.load(p[2], i)) })
-	binary("mul", func(p []string, i int) reg { return a.mul(p[1], p[2], i) })
-	scaled := func(name string, f func(p []string, i int, twice reg) reg) {
-		a.function(name, []string{"dst *Element", "a *Element", "s *Element"}, unroll*a.isa.words(), func(p []string) {
-			s := a.to("VPBROADCASTD", "("+p[2]+")")
-			a.op("VPADDD", s, s, s)
+	binary("add", func(p []string, i int) vecasm.Reg { return a.add(a.load(p[1], i), a.load(p[2], i)) })
+	binary("sub", func(p []string, i int) vecasm.Reg { return a.sub(a.load(p[1], i), a.load(p[2], i)) })
+	binary("mul", func(p []string, i int) vecasm.Reg { return a.mul(p[1], p[2], i) })
+	scaled := func(name string, f func(p []string, i int, twice vecasm.Reg) vecasm.Reg) {
+		a.function(name, unroll*a.Words(), []string{"dst *Element", "a *Element", "s *Element"}, func(p []string) {
+			s := a.To("VPBROADCASTD", "("+p[2]+")")
+			a.Op("VPADDD", s, s, s)
 			a.loop(p, []int{unroll * step, unroll * step}, func() {
 				for i := range unroll {
 					a.store(f(p, i, s), p[0], i)
@@ -27,12 +29,12 @@ func (a *asm) wordFunctions() {
 			})
 		})
 	}
-	scaled("scale", func(p []string, i int, twice reg) reg { return a.scale(p[1], i, twice) })
-	scaled("mulAdd", func(p []string, i int, twice reg) reg {
+	scaled("scale", func(p []string, i int, twice vecasm.Reg) vecasm.Reg { return a.scale(p[1], i, twice) })
+	scaled("mulAdd", func(p []string, i int, twice vecasm.Reg) vecasm.Reg {
 		return a.add(a.scale(p[1], i, twice), a.load(p[0], i))
 	})
 
-	a.function("sum", []string{"out *lazySums", "a *Element"}, unroll*a.isa.words(), func(p []string) {
+	a.function("sum", unroll*a.Words(), []string{"out *lazySums", "a *Element"}, func(p []string) {
 		s := a.newSum()
 		a.loop(p, []int{0, unroll * step}, func() {
 			for i := range unroll {
@@ -41,26 +43,26 @@ func (a *asm) wordFunctions() {
 		})
 		a.storeSums(p[0], s)
 	})
-	a.function("dot", []string{"out *lazySums", "a *Element", "b *Element"}, unroll*a.isa.words(), func(p []string) {
+	a.function("dot", unroll*a.Words(), []string{"out *lazySums", "a *Element", "b *Element"}, func(p []string) {
 		s := a.newSum()
 		a.loop(p, []int{0, unroll * step, unroll * step}, func() {
-			var v reg
+			var v vecasm.Reg
 			for i := range unroll {
-				v = a.plus(v, a.to("VPMULUDQ", a.load(p[1], i), a.load(p[2], i)))
-				v = a.plus(v, a.to("VPMULUDQ", a.odd(a.mem(p[1], i)), a.odd(a.mem(p[2], i))))
+				v = a.plus(v, a.To("VPMULUDQ", a.load(p[1], i), a.load(p[2], i)))
+				v = a.plus(v, a.To("VPMULUDQ", a.odd(a.mem(p[1], i)), a.odd(a.mem(p[2], i))))
 			}
 			a.addTo(s, v)
 		})
 		a.storeSums(p[0], s)
 	})
-	a.function("dotTwo", []string{"out *lazySums", "a0 *Element", "a1 *Element", "b0 *Element", "b1 *Element"}, unroll*a.isa.words(), func(p []string) {
+	a.function("dotTwo", unroll*a.Words(), []string{"out *lazySums", "a0 *Element", "a1 *Element", "b0 *Element", "b1 *Element"}, func(p []string) {
 		s := a.newSum()
 		a.loop(p, []int{0, unroll * step, unroll * step, unroll * step, unroll * step}, func() {
-			var v reg
+			var v vecasm.Reg
 			for i := range unroll {
 				x := a.atTwo(a.load(p[1], i), a.load(p[2], i))
 				y := a.atTwo(a.load(p[3], i), a.load(p[4], i))
-				v = a.plus(a.plus(v, a.to("VPMULUDQ", x, y)), a.to("VPMULUDQ", a.odd(x), a.odd(y)))
+				v = a.plus(a.plus(v, a.To("VPMULUDQ", x, y)), a.To("VPMULUDQ", a.odd(x), a.odd(y)))
 			}
 			a.addTo(s, v)
 		})

@@ -4,8 +4,8 @@
 
 #include "textflag.h"
 
-// func permuteLanes16(s *[16][8]m31.Element, rc *uint32)
-TEXT ·permuteLanes16(SB), NOSPLIT, $0-16
+// func permuteLanes16AVX2(s *[16][8]m31.Element, rc *uint32)
+TEXT ·permuteLanes16AVX2(SB), NOSPLIT, $0-16
 	MOVQ s+0(FP), DI
 	MOVQ rc+8(FP), SI
 	VPCMPEQD Y15, Y15, Y15
@@ -2412,8 +2412,8 @@ last:
 	VZEROUPPER
 	RET
 
-// func permuteLanes24(s *[24][8]m31.Element, rc *uint32)
-TEXT ·permuteLanes24(SB), NOSPLIT, $0-16
+// func permuteLanes24AVX2(s *[24][8]m31.Element, rc *uint32)
+TEXT ·permuteLanes24AVX2(SB), NOSPLIT, $0-16
 	MOVQ s+0(FP), DI
 	MOVQ rc+8(FP), SI
 	VPCMPEQD Y15, Y15, Y15
