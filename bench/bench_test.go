@@ -12,7 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/devicetest"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, CardSource, ArithSource) }
+func TestMain(m *testing.M) { devicetest.Main(m, CardSource, ArithSource, BN254Source) }
 
 func row() Row {
 	return Row{

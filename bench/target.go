@@ -27,6 +27,7 @@ var targets = map[[3]string]target{
 	{"m31", "merkle-rows8-2^25", "ms"}:         {required: 15},
 	{"m31", "matmul-claim-2^14", "ms"}:         {required: 0.4},
 	{"m31", "logup-2^24", "ms"}:                {required: 4},
+	{"m31", "gemm-8192", "speedup"}:            {required: 3, rate: true},
 	{"zkml", "mlp-250k", "prove-ms"}:           {required: 200},
 	{"zkml", "mlp-250k", "verify-ms"}:          {required: 20},
 }

@@ -21,6 +21,7 @@ import (
 func All() []*kernel.Source {
 	return []*kernel.Source{
 		bench.ArithSource,
+		bench.BN254Source,
 		bench.CardSource,
 		logup.Source,
 		m31.Source,
