@@ -114,16 +114,28 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 		if err != nil {
 			return nil, err
 		}
+		start := time.Now()
 		vk, pk, err := zkprover.Setup(e.Queue, p, w, nil)
 		if err != nil {
 			return nil, err
 		}
+		setup := time.Since(start)
+		start = time.Now()
+		key, err := pk.Load(e.Queue)
+		if err != nil {
+			return nil, err
+		}
+		defer key.Evict()
+		load := time.Since(start)
 		var r *zkprover.Result
+		before := e.Queue.Stats()
 		peak := watchMemory(e.Queue.Device())
 		prove, err := e.Time("prove-ms", 1, nil, func() (err error) {
-			r, err = zkprover.Prove(e.Queue, pk, x, nil)
+			before = e.Queue.Stats()
+			r, err = key.Prove(e.Queue, x, nil)
 			return err
 		})
+		stats := e.Queue.Stats().Since(before)
 		most := peak()
 		if err != nil {
 			return nil, err
@@ -153,6 +165,15 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 		constant("proof-kib", "KiB", float64(len(r.Proof))/1024, "")
 		constant("bits-sum", "bits", security.Sum, "")
 		constant("bits", "bits", security.Min, security.MinTerm)
+		// Once for a key: kernels may be compiled in setup.
+		constant("setup-ms", "ms", float64(setup.Microseconds())/1000, "once, cold")
+		constant("load-ms", "ms", float64(load.Microseconds())/1000, "the key into the device's memory, once")
+		if stats.Launches > 0 {
+			constant("launches", "", float64(stats.Launches), "of one proof")
+			constant("waits", "", float64(stats.Syncs), "of the host, in one proof")
+			constant("in-kib", "KiB", float64(stats.BytesIn)/1024, "copied to the device for one proof")
+			constant("out-kib", "KiB", float64(stats.BytesOut)/1024, "copied from the device for one proof")
+		}
 		constant("peak-gib", "GiB", float64(most)/(1<<30), "device memory in buffers, sampled")
 		return out, nil
 	}

@@ -29,6 +29,11 @@ type Stats struct {
 	BytesOut int64 // device to host
 }
 
+// Since is what was done after an earlier state of the same queue.
+func (s Stats) Since(before Stats) Stats {
+	return Stats{s.Launches - before.Launches, s.Syncs - before.Syncs, s.BytesIn - before.BytesIn, s.BytesOut - before.BytesOut}
+}
+
 // Device of the queue.
 func (q *Queue) Device() *Device { return q.dev }
 

@@ -92,9 +92,10 @@ func stageObject(timings []zkprover.Timing) map[string]float64 {
 	return out
 }
 
-// countsObject says what the device did: launches in all and by kernel, times
-// that the host waited, bytes copied.
+// countsObject says what the device did: how long the key took to load, and of
+// the proof launches in all and by kernel, times that the host waited, bytes
+// copied.
 func countsObject(r *proved) map[string]any {
 	s := r.stats
-	return map[string]any{"launches": s.Launches, "launches_by_kernel": r.kernels, "syncs": s.Syncs, "bytes_in": s.BytesIn, "bytes_out": s.BytesOut}
+	return map[string]any{"load_ms": milliseconds(r.load), "launches": s.Launches, "launches_by_kernel": r.kernels, "syncs": s.Syncs, "bytes_in": s.BytesIn, "bytes_out": s.BytesOut}
 }

@@ -34,6 +34,7 @@ func All() []*kernel.Source {
 		ptxtest.Source,
 		sumcheck.Source,
 		transcript.Source,
+		zkml.ClaimsSource,
 		zkml.Source,
 	}
 }

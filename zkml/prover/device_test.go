@@ -13,7 +13,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/quant"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, Source) }
+func TestMain(m *testing.M) { devicetest.Main(m, Source, ClaimsSource) }
 
 // sameBytes makes keys and a proof of c on every device, compares all bytes,
 // verifies, and sees that kernels ran and that memory is given back.
@@ -82,6 +82,30 @@ func TestSameBytesDigits(t *testing.T) {
 	sameBytes(t, &zkmltest.Case{Name: "digits", Program: p, Weights: w, X: x}, nil)
 }
 
+// least is the memory that a proof cannot do without, the key's included.
+func least(t *testing.T, k *keyed) int64 {
+	l, err := k.pk.layout()
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, proof := l.least()
+	return key + proof
+}
+
+// unchecked proves without asking for memory first.
+func unchecked(q *device.Queue, k *keyed) (*Result, error) {
+	l, err := k.pk.layout()
+	if err != nil {
+		return nil, err
+	}
+	key, err := loadKey(q, l, k.pk.parameters())
+	if err != nil {
+		return nil, err
+	}
+	defer key.free()
+	return prove(q, k.pk, l, key, k.X, new(Options))
+}
+
 // TestMemoryBudget runs out of memory at every allocation in turn; nothing may
 // leak.
 func TestMemoryBudget(t *testing.T) {
@@ -93,7 +117,7 @@ func TestMemoryBudget(t *testing.T) {
 		failed := 0
 		for budget := int64(64); budget < 1<<22; budget += budget / 8 {
 			d.SetBudget(before + budget)
-			_, err := prove(q, k.pk, k.X, new(Options))
+			_, err := unchecked(q, k)
 			if err != nil {
 				failed++
 				if !errors.Is(err, device.ErrNoMemory) {
@@ -104,7 +128,7 @@ func TestMemoryBudget(t *testing.T) {
 				t.Fatalf("budget %d: %d bytes are not given back (%v)", budget, now-before, err)
 			}
 			if err == nil {
-				if least := leastMemory(k.pk.vk.Inference().Plan); budget < least || budget > 2*least {
+				if least := least(t, k); budget < least || budget > 2*least {
 					t.Errorf("%d bytes were enough, asked for at least %d", budget, least)
 				}
 				break
@@ -120,7 +144,7 @@ func TestMemoryBudget(t *testing.T) {
 // with the bytes needed; a bound that is met refuses nothing.
 func TestMemoryAskedFirst(t *testing.T) {
 	k := mlp(t)
-	least := leastMemory(k.pk.vk.Inference().Plan)
+	least := least(t, k)
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		d := q.Device()
 		defer d.SetBudget(0)

@@ -19,11 +19,11 @@ func (s *session) forward(p *graph.Program) error {
 		case graph.MatMul:
 			err = s.matMul(op)
 		case graph.Linear:
-			err = s.linear(op)
+			err = s.linearSum(i, op)
 		case graph.Lookup:
 			err = s.lookup(p, op)
 		case graph.Reshape:
-			err = s.reshape(p, op)
+			err = s.reshape(i, op)
 		default:
 			err = fmt.Errorf("unknown operation %T", op)
 		}
@@ -33,6 +33,14 @@ func (s *session) forward(p *graph.Program) error {
 	}
 	return nil
 }
+
+// A product of as many rows is made by tiles of zkml.cu; below, every row reads
+// the whole matrix.
+const (
+	manyRows    = 8
+	tileRows    = 32
+	tileColumns = 64
+)
 
 // matMul computes in 32-bit integers: the bounds of the result hold for every
 // partial sum too.
@@ -45,10 +53,20 @@ func (s *session) matMul(op graph.MatMul) error {
 	x, wt, out := s.polys[op.X], s.polys[op.W], s.polys[op.Out]
 	rows := x.Len() / k
 	if !s.q.OnHost() {
-		if op.TransW {
-			return s.launch("zkml_matmul_trans", 32*out.Len(), out.Arg(), x.Arg(), wt.Arg(), device.U32(rows), device.U32(k), device.U32(n))
+		args := []device.Arg{out.Arg(), x.Arg(), wt.Arg(), device.U32(rows), device.U32(k), device.U32(n)}
+		switch {
+		case rows >= manyRows:
+			grid := device.D2(device.Blocks(n, tileColumns), device.Blocks(rows, tileRows))
+			trans := 0
+			if op.TransW {
+				trans = 1
+			}
+			return s.q.Launch(device.Kernel{Source: Source, Name: "zkml_matmul"}, grid, device.D1(threads), 0, append(args, device.U32(trans))...)
+		case op.TransW:
+			return s.launch(Source, "zkml_matmul_trans", 32*out.Len(), args...)
 		}
-		return s.launch("zkml_matmul", out.Len(), out.Arg(), x.Arg(), wt.Arg(), device.U32(rows), device.U32(k), device.U32(n))
+		return s.q.Launch(device.Kernel{Source: Source, Name: "zkml_matmul_rows"}, device.D2(device.Blocks(n, 32), rows), device.D1(1024), 0,
+			out.Arg(), x.Arg(), wt.Arg(), device.U32(k), device.U32(n))
 	}
 	a, b, o := x.Host(), wt.Host(), out.Host()
 	if op.TransW {
@@ -103,50 +121,45 @@ func residue(v int32) m31.Element {
 	return m31.Element(v)
 }
 
-// linear adds up terms, broadcasting parameters.
-func (s *session) linear(op graph.Linear) error {
-	out := s.polys[op.Out]
-	if err := s.fill(out, m31.FromInt(op.Const)); err != nil {
-		return err
+// linearSum adds up the terms of operation i, broadcasting parameters.
+func (s *session) linearSum(i int, op graph.Linear) error {
+	out, c := s.polys[op.Out], m31.FromInt(op.Const)
+	if !s.q.OnHost() {
+		t := s.linear[i]
+		return s.launch(Source, "zkml_linear", out.Len(), out.Arg(), s.key.words.Arg(), s.live.Arg(), s.key.desc.Arg(),
+			device.U32(t.at), device.U32(t.n), device.U32(uint32(c)), device.U32(out.Len()))
 	}
+	o := out.Host()
+	type term struct {
+		x    []m31.Element
+		coef m31.Element
+		segs []uint64
+	}
+	var terms []term
 	for _, t := range op.Terms {
-		in, coef := s.polys[t.T], m31.FromInt(t.Coef)
-		segs := segments(&s.plan.Polys[op.Out], &s.plan.Polys[t.T])
-		if !s.q.OnHost() {
-			b, err := upload(s, segs)
-			if err != nil {
-				return err
-			}
-			if err := s.launch("zkml_linear", out.Len(), out.Arg(), in.Arg(), device.U32(coef), b.Arg(), device.U32(len(segs)/3), device.U32(out.Len())); err != nil {
-				return err
-			}
-			continue
+		terms = append(terms, term{s.polys[t.T].Host(), m31.FromInt(t.Coef), segments(&s.plan.Polys[op.Out], &s.plan.Polys[t.T])})
+	}
+	return s.q.Parallel(len(o), 1<<13, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			o[i] = c
 		}
-		o, x := out.Host(), in.Host()
-		if err := s.q.Parallel(len(o), 1<<13, func(lo, hi int) {
-			if len(x) == len(o) {
-				m31.MulAddVec(o[lo:hi], x[lo:hi], coef)
-				return
+		for _, t := range terms {
+			if len(t.x) == len(o) {
+				m31.MulAddVec(o[lo:hi], t.x[lo:hi], t.coef)
+				continue
 			}
 			for i := lo; i < hi; i++ {
-				o[i] = o[i].Add(coef.Mul(x[gather(i, segs)]))
+				o[i] = o[i].Add(t.coef.Mul(t.x[gather(i, t.segs)]))
 			}
-		}); err != nil {
-			return err
 		}
-	}
-	return nil
-}
-
-func (s *session) fill(b device.Buffer[m31.Element], v m31.Element) error {
-	return b.Fill(s.q, uint32(v))
+	})
 }
 
 // lookup splits the accumulator into quotient and remainder and looks the
 // quotient up.
 func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 	t := &p.Tables[op.Table]
-	table, err := upload(s, plan.Embed(t.Y))
+	table, err := s.table(t)
 	if err != nil {
 		return err
 	}
@@ -157,7 +170,7 @@ func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 	}
 	half, first := op.Half(), int64(1)<<(t.Bits-1)
 	if !s.q.OnHost() {
-		return s.launch("zkml_lookup", x.Len(), y.Arg(), rem.Arg(), x.Arg(), table.Arg(), device.U32(int(half)), device.U32(int(op.Shift)), device.U32(int(first)), device.U32(len(t.Y)), device.U32(x.Len()))
+		return s.launch(Source, "zkml_lookup", x.Len(), y.Arg(), rem.Arg(), x.Arg(), table.Arg(), device.U32(int(half)), device.U32(int(op.Shift)), device.U32(int(first)), device.U32(len(t.Y)), device.U32(x.Len()))
 	}
 	a, o, r, f := x.Host(), y.Host(), rem.Host(), table.Host()
 	return s.q.Parallel(len(a), 1<<13, func(lo, hi int) {
@@ -172,9 +185,22 @@ func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 	})
 }
 
+// table is a table's second column: the key's, unless a program that is not the
+// key's has another one.
+func (s *session) table(t *graph.Table) (device.Buffer[m31.Element], error) {
+	for i, at := range s.tables {
+		if y := s.plan.Tables[i].Y; at != nowhere && &y[0] == &t.Y[0] {
+			return s.at(at, len(y)), nil
+		}
+	}
+	b, err := device.Upload(s.q, plan.Embed(t.Y))
+	s.owned = append(s.owned, b)
+	return b, err
+}
+
 // reshape copies where the padded layouts agree, else moves every element to
 // its place in a zeroed tensor.
-func (s *session) reshape(p *graph.Program, op graph.Reshape) error {
+func (s *session) reshape(i int, op graph.Reshape) error {
 	from, to := &s.plan.Polys[op.X], &s.plan.Polys[op.Out]
 	x, out := s.polys[op.X], s.polys[op.Out]
 	if graph.ReshapeIsFree(from.Shape, to.Shape) {
@@ -185,15 +211,8 @@ func (s *session) reshape(p *graph.Program, op graph.Reshape) error {
 	}
 	n := graph.Elements(from.Shape)
 	if !s.q.OnHost() {
-		fa, err := s.axes(from)
-		if err != nil {
-			return err
-		}
-		ta, err := s.axes(to)
-		if err != nil {
-			return err
-		}
-		return s.launch("zkml_move", n, out.Arg(), x.Arg(), fa.Arg(), device.U32(len(from.Axes)), ta.Arg(), device.U32(len(to.Axes)), device.U32(n))
+		m := s.moves[i]
+		return s.launch(Source, "zkml_move", n, out.Arg(), x.Arg(), s.axesArg(m.from), device.U32(m.from.n), s.axesArg(m.to), device.U32(m.to.n), device.U32(n))
 	}
 	a, o := x.Host(), out.Host()
 	return s.q.Parallel(n, 1<<12, func(lo, hi int) {

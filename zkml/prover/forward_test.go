@@ -13,7 +13,11 @@ import (
 
 // TestForward compares every tensor with the interpreter's, padding included.
 func TestForward(t *testing.T) {
-	for _, c := range zkmltest.Cases() {
+	cases := zkmltest.Cases()
+	for i, s := range [][3]int{{1, 100, 33}, {1, 1, 1}, {7, 33, 5}, {8, 3, 70}, {9, 70, 1}, {40, 17, 65}} {
+		cases = append(cases, zkmltest.Product(uint64(i), s[0], s[1], s[2], false), zkmltest.Product(uint64(i), s[0], s[1], s[2], true))
+	}
+	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			want, err := graph.RunPadded(c.Program, c.Weights, c.X)
 			if err != nil {
@@ -24,16 +28,21 @@ func TestForward(t *testing.T) {
 				t.Fatal(err)
 			}
 			devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-				s, err := newSession(q, nil, &zkml.Argument{Plan: pl}, nil)
+				l, err := newLayout(pl, c.Program)
+				if err != nil {
+					t.Fatal(err)
+				}
+				key, err := loadKey(q, l, pl.StackParams(c.Program, c.Weights))
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer key.free()
+				s, err := newSession(q, nil, &zkml.Argument{Plan: pl}, l, key, nil)
 				if err != nil {
 					t.Fatal(err)
 				}
 				defer s.free()
-				if err := s.stacks[plan.Parameters].CopyFrom(q, pl.StackParams(c.Program, c.Weights)); err != nil {
-					t.Fatal(err)
-				}
-				in := c.Program.Tensor(c.Program.Input)
-				if err := s.polys[c.Program.Input].CopyFrom(q, plan.Embed(graph.Pad(in.Shape, c.X))); err != nil {
+				if err := s.input(c.Program, c.X); err != nil {
 					t.Fatal(err)
 				}
 				if err := s.forward(c.Program); err != nil {

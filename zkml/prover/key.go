@@ -23,6 +23,7 @@ type ProvingKey struct {
 	mu        sync.Mutex
 	stack     []m31.Element         // the parameters, stacked
 	committed *whirprover.Committed // nil until needed, or in public-weights mode
+	laid      *layout               // nil until needed
 }
 
 // NewProvingKey joins a verifying key with its weights, which must have the
@@ -64,6 +65,20 @@ func (pk *ProvingKey) parameters() []m31.Element {
 		pk.stack = pk.vk.Inference().Plan.StackParams(pk.vk.Program(), pk.weights)
 	}
 	return pk.stack
+}
+
+// layout returns where proofs keep what, on any device.
+func (pk *ProvingKey) layout() (*layout, error) {
+	pk.mu.Lock()
+	defer pk.mu.Unlock()
+	if pk.laid == nil {
+		l, err := newLayout(pk.vk.Inference().Plan, pk.vk.Program())
+		if err != nil {
+			return nil, err
+		}
+		pk.laid = l
+	}
+	return pk.laid, nil
 }
 
 // commitment returns the parameters' commitment, nil if the key has none. The

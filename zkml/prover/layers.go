@@ -5,205 +5,198 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/mle"
 	mleprover "github.com/zkwarp/zkwarp/mle/prover"
 	"github.com/zkwarp/zkwarp/sumcheck"
 	sumprover "github.com/zkwarp/zkwarp/sumcheck/prover"
-	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
-// layers sends each layer's evaluations and proves its batch of sum-checks.
-func (s *session) layers() error {
-	for i := range s.plan.Layers {
-		if err := s.layer(i); err != nil {
+// proveLayers sends each layer's evaluations and proves its batch of
+// sum-checks.
+func (s *session) proveLayers() error {
+	for i := range s.layers {
+		mark := len(s.owned)
+		err := s.layer(&s.plan.Layers[i], &s.layers[i])
+		s.release(mark)
+		if err != nil {
 			return fmt.Errorf("layer %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-func (s *session) layer(i int) error {
-	l := &s.plan.Layers[i]
-	sent, err := s.send(l.Sent)
-	if err != nil {
+func (s *session) layer(ly *plan.Layer, o *layerLayout) error {
+	if err := s.run(&o.step); err != nil {
 		return err
 	}
-	lp := zkml.LayerProof{Sent: sent}
-	if len(l.Instances) > 0 {
-		mark := len(s.owned)
-		res, err := s.batch(l, &lp)
-		for _, b := range s.owned[mark:] {
-			b.Free()
-		}
-		s.owned = s.owned[:mark]
-		if err != nil {
-			return err
-		}
-		if err := s.conclude(l, res); err != nil {
-			return err
-		}
-	}
-	s.proof.Layers = append(s.proof.Layers, lp)
-	return nil
-}
-
-// batch builds the factors of a layer's sum-checks and proves them.
-func (s *session) batch(l *plan.Layer, lp *zkml.LayerProof) (*sumcheck.Result, error) {
-	instances := make([]sumprover.Instance, len(l.Instances))
-	values := make([]m31.QM31, len(l.Instances))
-	for k := range l.Instances {
-		in := &l.Instances[k]
-		inst, v, err := s.instance(in)
-		if err != nil {
-			return nil, fmt.Errorf("%q: %w", in.Name, err)
-		}
-		instances[k], values[k] = inst, v
-	}
-	proof, res, err := sumprover.Prove(s.q, s.tr, instances, values)
-	if err != nil {
-		return nil, err
-	}
-	lp.Batch = proof
-	return res, nil
-}
-
-// conclude records the batch's point and evaluations.
-func (s *session) conclude(l *plan.Layer, res *sumcheck.Result) error {
-	if err := s.values.Draw(res.Point); err != nil {
+	if err := s.send(ly.Sent, o.sent, device.Buffer[m31.QM31]{}); err != nil {
 		return err
 	}
-	for k := range l.Instances {
-		in := &l.Instances[k]
-		e := res.Evals[k]
-		x := e[1]
-		if in.Kind == plan.Contract {
-			x = e[0]
-			if err := s.values.Set(in.W, e[1]); err != nil {
-				return err
-			}
+	if len(ly.Instances) == 0 {
+		return nil
+	}
+	if err := s.gather(ly, o); err != nil {
+		return err
+	}
+	instances := make([]sumprover.Instance, len(ly.Instances))
+	for k := range ly.Instances {
+		in := &ly.Instances[k]
+		var err error
+		if instances[k], err = s.instance(in, &o.instances[k]); err != nil {
+			return fmt.Errorf("%q: %w", in.Name, err)
 		}
-		if err := s.values.Set(in.X, x); err != nil {
-			return err
+	}
+	shapes := ly.Shapes()
+	n, d := sumcheck.Rounds(shapes), sumcheck.Degree(shapes)
+	// The point is the layer's coordinates.
+	return sumprover.Run(s.q, s.tr, instances, s.part(o.claims, len(shapes)), sumprover.Output{
+		Rounds: s.part(o.rounds, n*d), Evals: s.part(o.evals, sumcheck.Evaluations(shapes)), Point: s.part(ly.First, n)})
+}
+
+// gather puts the batch's claimed values together.
+func (s *session) gather(ly *plan.Layer, o *layerLayout) error {
+	n := len(ly.Instances)
+	if !s.q.OnHost() {
+		return s.launch(ClaimsSource, "zkml_gather", n, s.ext.Arg(), s.key.desc.Arg(), device.U32(o.gather), device.U32(o.claims), device.U32(n))
+	}
+	ext := s.ext.Host()
+	for k, from := range s.desc[o.gather : o.gather+n] {
+		if ext[o.claims+k] = (m31.QM31{}); from != uint64(nowhere) {
+			ext[o.claims+k] = ext[from]
 		}
 	}
 	return nil
 }
 
-// instance is one sum-check's factors and claimed value.
-func (s *session) instance(in *plan.Instance) (out sumprover.Instance, value m31.QM31, err error) {
+// instance is one sum-check's factors.
+func (s *session) instance(in *plan.Instance, o *instanceLayout) (out sumprover.Instance, err error) {
 	out.Shape = in.Shape()
-	if in.Out >= 0 {
-		if value, err = s.values.Get(in.Out); err != nil {
-			return out, value, err
-		}
-	}
 	if in.Kind == plan.Contract {
-		out.Tables, err = s.contraction(in)
-		return out, value, err
+		out.Tables, err = s.contraction(in, o)
+		return out, err
 	}
 	var public sumprover.Table
 	switch in.Kind {
-	case plan.Rearrange:
-		public, err = s.rearrangement(in)
-	case plan.Output:
-		point := s.values.Point(in.At)
-		value = mle.EvaluateBase(s.y, point)
-		public, err = s.outputWeight(in, point)
-	case plan.ZeroPadding:
-		if out.Point, err = upload(s, s.values.Point(in.At)); err != nil {
-			return out, value, err
+	case plan.Rearrange, plan.Output:
+		var t device.Buffer[m31.QM31]
+		if t, err = alloc[m31.QM31](s, 1<<in.Vars); err != nil {
+			return out, err
 		}
-		public, err = s.paddingGuard(in)
+		if in.Kind == plan.Output {
+			err = s.outputWeight(t, o)
+		} else {
+			err = s.rearrangement(t, in, o)
+		}
+		if err == nil && s.hooks.instance != nil {
+			err = edit(s.q, t, func(w []m31.QM31) { s.hooks.instance(s, in, w) })
+		}
+		public = sumprover.Ext(t)
+	case plan.ZeroPadding:
+		out.Point = s.part(o.point, in.Vars)
+		public, err = s.paddingGuard(in, o)
 	}
 	out.Tables = []sumprover.Table{public, sumprover.Base(s.polys[s.plan.Evals[in.X].Poly])}
-	return out, value, err
+	return out, err
 }
 
 // rearrangement is the matrix of a reshape, its result bound to a point.
-func (s *session) rearrangement(in *plan.Instance) (sumprover.Table, error) {
-	table := in.MapTable(s.values.At(in.Out))
-	if s.hooks.instance != nil {
-		s.hooks.instance(s, in, table)
+func (s *session) rearrangement(t device.Buffer[m31.QM31], in *plan.Instance, o *instanceLayout) error {
+	if err := t.Zero(s.q); err != nil {
+		return err
 	}
-	b, err := upload(s, table)
-	return sumprover.Ext(b), err
+	n := graph.Elements(in.From)
+	vars := len(s.plan.Evals[in.Out].Point)
+	if !s.q.OnHost() {
+		return s.launch(ClaimsSource, "zkml_map", n, t.Arg(), s.scratch.Slice(o.public.low, s.scratch.Len()).Arg(), s.scratch.Slice(o.public.high, s.scratch.Len()).Arg(),
+			device.U32(o.public.bits), s.axesArg(o.from), device.U32(o.from.n), s.axesArg(o.to), device.U32(o.to.n), device.U32(n))
+	}
+	low, high := o.public.of(s.scratch.Host(), vars)
+	h := t.Host()
+	return s.q.Parallel(n, 1<<12, func(lo, hi int) {
+		for e := lo; e < hi; e++ {
+			i := graph.PaddedIndex(in.To, e)
+			h[graph.PaddedIndex(in.From, e)] = high[i>>o.public.bits].Mul(low[i&(len(low)-1)])
+		}
+	})
 }
 
 // outputWeight is eq(point, z) at the output's real elements, 0 elsewhere.
-func (s *session) outputWeight(in *plan.Instance, point []m31.QM31) (sumprover.Table, error) {
-	weight, err := alloc[m31.QM31](s, 1<<in.Vars)
-	if err != nil {
-		return sumprover.Table{}, err
+func (s *session) outputWeight(t device.Buffer[m31.QM31], o *instanceLayout) error {
+	p := &s.plan.Polys[s.plan.OutputPoly]
+	if !s.q.OnHost() {
+		return s.launch(ClaimsSource, "zkml_output", t.Len(), t.Arg(), s.scratch.Slice(o.public.low, s.scratch.Len()).Arg(), s.scratch.Slice(o.public.high, s.scratch.Len()).Arg(),
+			device.U32(o.public.bits), s.axesArg(o.from), device.U32(o.from.n), device.U32(t.Len()))
 	}
-	if err := mleprover.EqHost(s.q, weight, point); err != nil {
-		return sumprover.Table{}, err
-	}
-	if err := s.mask(weight, s.plan.Polys[s.plan.OutputPoly]); err != nil {
-		return sumprover.Table{}, err
-	}
-	if s.hooks.instance != nil {
-		err = edit(s.q, weight, func(w []m31.QM31) { s.hooks.instance(s, in, w) })
-	}
-	return sumprover.Ext(weight), err
+	low, high := o.public.of(s.scratch.Host(), p.Vars)
+	h := t.Host()
+	return s.q.Parallel(len(h), 1<<12, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if h[i] = (m31.QM31{}); valid(i, p) {
+				h[i] = high[i>>o.public.bits].Mul(low[i&(len(low)-1)])
+			}
+		}
+	})
 }
 
 // paddingGuard is 1 in the padding of a parameter, 0 elsewhere.
-func (s *session) paddingGuard(in *plan.Instance) (sumprover.Table, error) {
-	guard, err := alloc[m31.Element](s, 1<<in.Vars)
+func (s *session) paddingGuard(in *plan.Instance, o *instanceLayout) (sumprover.Table, error) {
+	p := &s.plan.Polys[s.plan.Evals[in.X].Poly]
+	t, err := alloc[m31.Element](s, 1<<in.Vars)
 	if err != nil {
 		return sumprover.Table{}, err
 	}
-	if err := s.guard(guard, s.plan.Polys[s.plan.Evals[in.X].Poly]); err != nil {
-		return sumprover.Table{}, err
+	if !s.q.OnHost() {
+		err = s.launch(ClaimsSource, "zkml_guard", t.Len(), t.Arg(), s.axesArg(o.from), device.U32(o.from.n), device.U32(t.Len()))
+	} else {
+		h := t.Host()
+		err = s.q.Parallel(len(h), 1<<12, func(lo, hi int) {
+			for i := lo; i < hi; i++ {
+				h[i] = 1
+				if valid(i, p) {
+					h[i] = 0
+				}
+			}
+		})
 	}
-	if s.hooks.guard != nil {
-		err = edit(s.q, guard, func(g []m31.Element) { s.hooks.guard(in, g) })
+	if err == nil && s.hooks.guard != nil {
+		err = edit(s.q, t, func(g []m31.Element) { s.hooks.guard(in, g) })
 	}
-	return sumprover.Base(guard), err
+	return sumprover.Base(t), err
 }
 
 // contraction is x~(i, .) and w~(., j) as tables over the contracted axis.
-func (s *session) contraction(in *plan.Instance) ([]sumprover.Table, error) {
+func (s *session) contraction(in *plan.Instance, o *instanceLayout) ([]sumprover.Table, error) {
 	x, w := s.plan.Evals[in.X], s.plan.Evals[in.W]
 	k := 1 << in.Vars
-	rows := x.Point[:len(x.Point)-in.Vars]
-	xt, err := s.restrict(s.polys[x.Poly], 1<<len(rows), k, s.values.Point(rows), true)
+	xt, err := s.restrict(s.polys[x.Poly], k, o.rows, true)
 	if err != nil {
 		return nil, err
 	}
-	n := len(w.Point) - in.Vars
-	var wt device.Buffer[m31.QM31]
-	if in.Trans {
-		wt, err = s.restrict(s.polys[w.Poly], 1<<n, k, s.values.Point(w.Point[:n]), true)
-	} else {
-		wt, err = s.restrict(s.polys[w.Poly], k, 1<<n, s.values.Point(w.Point[in.Vars:]), false)
-	}
+	wt, err := s.restrict(s.polys[w.Poly], k, o.cols, in.Trans)
 	if err != nil {
 		return nil, err
 	}
-	return []sumprover.Table{sumprover.Ext(xt), sumprover.Ext(wt)}, nil
+	return []sumprover.Table{xt, wt}, nil
 }
 
-// restrict binds the rows (byRow) or the columns of a matrix to a point.
-func (s *session) restrict(m device.Buffer[m31.Element], rows, cols int, point []m31.QM31, byRow bool) (device.Buffer[m31.QM31], error) {
-	size := rows
-	if byRow {
-		size = cols
+// restrict binds the rows (byRow) or the columns of a matrix to a point, of
+// which a table of eq is at an element of scratch, and leaves k entries. An axis
+// of one entry, which has no table, leaves the matrix as it is.
+func (s *session) restrict(m device.Buffer[m31.Element], k, eq int, byRow bool) (sumprover.Table, error) {
+	if eq < 0 {
+		return sumprover.Base(m), nil
 	}
-	out, err := alloc[m31.QM31](s, size)
+	n := m.Len() / k
+	out, err := alloc[m31.QM31](s, k)
 	if err != nil {
-		return out, err
+		return sumprover.Table{}, err
 	}
-	eq, err := alloc[m31.QM31](s, 1<<len(point))
-	if err != nil {
-		return out, err
-	}
-	if err := mleprover.EqHost(s.q, eq, point); err != nil {
-		return out, err
-	}
+	weights := s.scratch.Slice(eq, eq+n)
 	if byRow {
-		return out, mleprover.RestrictRows(s.q, out, m, rows, cols, eq)
+		err = mleprover.RestrictRows(s.q, out, m, n, k, weights)
+	} else {
+		err = mleprover.RestrictCols(s.q, out, m, k, n, weights)
 	}
-	return out, mleprover.RestrictCols(s.q, out, m, rows, cols, eq)
+	return sumprover.Ext(out), err
 }

@@ -5,6 +5,8 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
@@ -32,37 +34,31 @@ type Result struct {
 }
 
 // Prove runs the program on x, the input's real elements in row-major order,
-// and proves the output. The proof does not depend on q's device.
+// and proves the output. The proof does not depend on q's device. What depends
+// on the key alone goes to the device for this one proof; for more, see
+// [ProvingKey.Load].
 func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, error) {
-	if opts == nil {
-		opts = new(Options)
-	}
-	p := pk.vk.Program()
-	if err := p.CheckInput(x); err != nil {
-		return nil, fmt.Errorf("zkml: prove: input: %w", err)
-	}
-	if err := q.Device().CheckMemory(leastMemory(pk.vk.Inference().Plan)); err != nil {
-		return nil, fmt.Errorf("zkml: prove: %w", err)
-	}
-	return prove(q, pk, x, opts)
+	r := &Resident{pk: pk, dev: q.Device()}
+	result, err := r.Prove(q, x, opts)
+	r.Evict()
+	return result, err
 }
 
-// prove is Prove for an input within its bounds and a device that may have the
-// memory.
-func prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, error) {
-	s, err := newSession(q, pk, pk.vk.Inference(), opts.Progress)
+// prove is a proof for an input within its bounds, on memory that may be there.
+func prove(q *device.Queue, pk *ProvingKey, l *layout, key *keyMemory, x []int32, opts *Options) (*Result, error) {
+	s, err := newSession(q, pk, pk.vk.Inference(), l, key, opts.Progress)
 	if err != nil {
-		return nil, fmt.Errorf("zkml: prove: %w", err)
+		return nil, err
 	}
 	defer s.free()
 	s.hooks = opts.hooks
-	x, y, err := s.infer(pk, x, opts.Context)
+	x, y, err := s.infer(x, opts.Context)
 	if err != nil {
-		return nil, fmt.Errorf("zkml: prove: %w", err)
+		return nil, err
 	}
 	data, err := zkml.EncodeProof(pk.vk, x, y, s.proof)
 	if err != nil {
-		return nil, fmt.Errorf("zkml: prove: %w", err)
+		return nil, err
 	}
 	s.enter("")
 	return &Result{Y: y, Proof: data, Timings: s.timings}, nil
@@ -70,17 +66,11 @@ func prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, 
 
 // infer is the forward pass, the statement and the argument. It returns the
 // statement.
-func (s *session) infer(pk *ProvingKey, x []int32, context []byte) (x2, y []int32, err error) {
+func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
 	s.enter(StageForward)
-	p := pk.vk.Program()
-	if stack := pk.parameters(); stack != nil {
-		if err := s.stacks[plan.Parameters].CopyFrom(s.q, stack); err != nil {
-			return nil, nil, fmt.Errorf("parameters: %w", err)
-		}
-	}
-	in := p.Tensor(p.Input)
-	if err := s.polys[p.Input].CopyFrom(s.q, plan.Embed(graph.Pad(in.Shape, x))); err != nil {
-		return nil, nil, fmt.Errorf("input: %w", err)
+	p := s.pk.vk.Program()
+	if err := s.input(p, x); err != nil {
+		return nil, nil, err
 	}
 	if s.hooks.input != nil {
 		if err := s.hooks.input(s); err != nil {
@@ -94,20 +84,26 @@ func (s *session) infer(pk *ProvingKey, x []int32, context []byte) (x2, y []int3
 	if err := s.forward(run); err != nil {
 		return nil, nil, fmt.Errorf("forward pass: %w", err)
 	}
-	y, err = s.output(p)
+	err = s.prove(func(output []m31.Element) (*transcript.Transcript, error) {
+		out := p.Tensor(p.Output)
+		for _, v := range graph.Unpad(out.Shape, output) {
+			y = append(y, signed(v))
+		}
+		if s.hooks.statement != nil {
+			x, y = s.hooks.statement(s, slices.Clone(x), y)
+		}
+		stated := s.at(place(s.y), len(output))
+		if err := stated.CopyFrom(s.q, plan.Embed(graph.Pad(out.Shape, y))); err != nil {
+			return nil, fmt.Errorf("output: %w", err)
+		}
+		tr, _, err := s.arg.Begin(s.pk.vk.Digest(), s.pk.vk.Root())
+		if err != nil {
+			return nil, err
+		}
+		zkml.AbsorbStatement(tr, x, y, context)
+		return tr, nil
+	})
 	if err != nil {
-		return nil, nil, fmt.Errorf("output: %w", err)
-	}
-	if s.hooks.statement != nil {
-		x, y = s.hooks.statement(s, slices.Clone(x), y)
-	}
-	s.y = plan.Embed(graph.Pad(p.Tensor(p.Output).Shape, y))
-	tr, _, err := s.arg.Begin(pk.vk.Digest(), pk.vk.Root())
-	if err != nil {
-		return nil, nil, err
-	}
-	zkml.AbsorbStatement(tr, x, y, context)
-	if err := s.prove(tr); err != nil {
 		return nil, nil, err
 	}
 	if s.hooks.proof != nil {
@@ -116,16 +112,11 @@ func (s *session) infer(pk *ProvingKey, x []int32, context []byte) (x2, y []int3
 	return x, y, nil
 }
 
-// output reads the output's real elements.
-func (s *session) output(p *graph.Program) ([]int32, error) {
-	padded, err := s.polys[p.Output].Read(s.q)
-	if err != nil {
-		return nil, err
+// input pads the input.
+func (s *session) input(p *graph.Program, x []int32) error {
+	in := p.Tensor(p.Input)
+	if err := s.polys[p.Input].CopyFrom(s.q, plan.Embed(graph.Pad(in.Shape, x))); err != nil {
+		return fmt.Errorf("input: %w", err)
 	}
-	real := graph.Unpad(p.Tensor(p.Output).Shape, padded)
-	y := make([]int32, len(real))
-	for i, v := range real {
-		y[i] = signed(v)
-	}
-	return y, nil
+	return nil
 }

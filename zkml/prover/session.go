@@ -14,25 +14,29 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
-// session is one run of an argument's prover.
+// session is one run of an argument's prover. The host waits for the device
+// twice: for the witness, which it commits to, and for the messages between
+// the commitments and the openings.
 type session struct {
+	*layout
 	q    *device.Queue
 	host *device.Queue
 	pk   *ProvingKey
 	arg  *zkml.Argument
-	plan *plan.Plan
+	key  *keyMemory
 
+	live      device.Buffer[m31.Element]
+	ext       device.Buffer[m31.QM31]
+	scratch   device.Buffer[m31.QM31]
 	stacks    [plan.Stacks]device.Buffer[m31.Element]
-	committed [plan.Stacks]*whirprover.Committed
-	merged    [plan.Stacks]whir.M31Claim   // what each opening shows
 	polys     []device.Buffer[m31.Element] // padded, by number; views where committed
-	y         []m31.Element                // the padded output, if the plan has one
-	values    *plan.Values
+	committed [plan.Stacks]*whirprover.Committed
+	merged    [plan.Stacks]whir.M31Claim // what each opening shows
 	proof     *zkml.Proof
 	tr        *transcriptprover.Transcript
+	opening   *transcript.Transcript // from the openings on
 	hooks     hooks
 
-	tables  map[int]device.Buffer[m31.Element] // second columns, by multiplicities
 	owned   []interface{ Free() }
 	stage   Stage
 	began   time.Time
@@ -40,61 +44,60 @@ type session struct {
 	notify  func(Stage, bool)
 }
 
-func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, notify func(Stage, bool)) (*session, error) {
-	if err := preload(q.Device()); err != nil {
-		return nil, err
-	}
+// newSession is a run on memory that holds what the key and l say.
+func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, l *layout, key *keyMemory, notify func(Stage, bool)) (*session, error) {
 	h, err := host(q.Context())
 	if err != nil {
 		return nil, err
 	}
-	s := &session{q: q, host: h, pk: pk, arg: arg, plan: arg.Plan, notify: notify, proof: new(zkml.Proof), tables: map[int]device.Buffer[m31.Element]{}, values: plan.NewValues(arg.Plan)}
-	if err := s.layout(); err != nil {
+	s := &session{layout: l, q: q, host: h, pk: pk, arg: arg, key: key, notify: notify, proof: new(zkml.Proof)}
+	if err := s.allocate(); err != nil {
 		s.free()
 		return nil, err
 	}
 	return s, nil
 }
 
-// leastMemory is a number of bytes of device memory that a session cannot do
-// without: the stacks and the tensors outside them, and beside them the larger
-// of the fractional-sum tree and the weights that merge the claims on one
-// stack. It is asked for before any work, so that what cannot end does not
-// begin.
-func leastMemory(pl *plan.Plan) int64 {
-	const base, ext = 4, 16 // bytes of an element
-	var held, beside int64
-	for h := range pl.Stacks {
-		st := &pl.Stacks[h]
-		if st.Empty() {
-			continue
-		}
-		held += base << st.Vars
-		if len(st.Evals) > 0 {
-			beside = max(beside, ext<<st.Vars)
-		}
+// allocate gets the memory of a proof and names its parts.
+func (s *session) allocate() (err error) {
+	if s.live, err = alloc[m31.Element](s, s.layout.live); err != nil {
+		return fmt.Errorf("witness: %w", err)
 	}
-	for i := range pl.Polys {
-		if p := &pl.Polys[i]; p.Home >= plan.Stacks {
-			held += base << p.Vars
+	all, err := alloc[m31.QM31](s, s.messages+s.layout.scratch)
+	if err != nil {
+		return fmt.Errorf("messages: %w", err)
+	}
+	s.ext, s.scratch = all.Slice(0, s.messages), all.Slice(s.messages, all.Len())
+	if err := s.live.Slice(0, s.zeroed).Zero(s.q); err != nil {
+		return fmt.Errorf("witness: %w", err)
+	}
+	begin := [plan.Stacks]place{plan.Parameters: fixedBit, plan.Witness: place(s.witness), plan.Multiplicities: place(s.mult)}
+	for h := range s.plan.Stacks {
+		if st := &s.plan.Stacks[h]; !st.Empty() {
+			s.stacks[h] = s.at(begin[h], 1<<st.Vars)
 		}
 	}
-	if len(pl.Leaves) > 0 {
-		// A numerator and a denominator a leaf, and as many nodes above, less one.
-		leaves := int64(1) << pl.TreeVars
-		beside = max(beside, leaves*(base+ext)+(leaves-1)*2*ext)
+	s.polys = make([]device.Buffer[m31.Element], len(s.plan.Polys))
+	for i := range s.polys {
+		s.polys[i] = s.at(s.layout.polys[i], 1<<s.plan.Polys[i].Vars)
 	}
-	return held + beside
+	return nil
 }
+
+// at is n words of the key's or of the proof's memory.
+func (s *session) at(p place, n int) device.Buffer[m31.Element] {
+	if p&fixedBit != 0 {
+		at := int(p &^ fixedBit)
+		return s.key.words.Slice(at, at+n)
+	}
+	return s.live.Slice(int(p), int(p)+n)
+}
+
+// part is n elements of the proof's memory.
+func (s *session) part(at, n int) device.Buffer[m31.QM31] { return s.ext.Slice(at, at+n) }
 
 func alloc[T any](s *session, n int) (device.Buffer[T], error) {
 	b, err := device.Alloc[T](s.q, n)
-	s.owned = append(s.owned, b)
-	return b, err
-}
-
-func upload[T any](s *session, v []T) (device.Buffer[T], error) {
-	b, err := device.Upload(s.q, v)
 	s.owned = append(s.owned, b)
 	return b, err
 }
@@ -103,54 +106,37 @@ func (s *session) free() {
 	if s.tr != nil {
 		s.tr.Free()
 	}
-	for _, b := range s.owned {
+	s.release(0)
+}
+
+// release gives back what was allocated after the first `mark` buffers.
+func (s *session) release(mark int) {
+	for _, b := range s.owned[mark:] {
 		b.Free()
 	}
+	s.owned = s.owned[:mark]
 }
 
-// layout allocates the stacks, zeroed, and the polynomials within and outside
-// them.
-func (s *session) layout() error {
-	for h := range s.plan.Stacks {
-		if st := &s.plan.Stacks[h]; !st.Empty() {
-			b, err := alloc[m31.Element](s, 1<<st.Vars)
-			if err != nil {
-				return fmt.Errorf("%s: %w", st.Home, err)
-			}
-			if err := b.Zero(s.q); err != nil {
-				return fmt.Errorf("%s: %w", st.Home, err)
-			}
-			s.stacks[h] = b
-		}
+// prove runs the argument once the witness is in its stack; absorb starts the
+// transcript from the words of the output.
+func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcript, error)) error {
+	output, tables, err := s.complete()
+	if err != nil {
+		return err
 	}
-	s.polys = make([]device.Buffer[m31.Element], len(s.plan.Polys))
-	for i := range s.plan.Polys {
-		p := &s.plan.Polys[i]
-		if p.Home < plan.Stacks {
-			s.polys[i] = s.stacks[p.Home].Slice(p.Offset, p.Offset+1<<p.Vars)
-			continue
-		}
-		b, err := alloc[m31.Element](s, 1<<p.Vars)
-		if err != nil {
-			return fmt.Errorf("tensor %q: %w", p.Name, err)
-		}
-		s.polys[i] = b
+	tr, err := absorb(output)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-// prove runs the argument from the witness's commitment on; the parameters and
-// the witness are in their buffers, and tr has absorbed the statement.
-func (s *session) prove(tr *transcript.Transcript) error {
 	steps := []struct {
 		stage Stage
 		name  string
 		run   func() error
 	}{
-		{StageCommit, "commit", func() error { return s.commit(tr) }},
+		{StageCommit, "commit", func() error { return s.commit(tr, tables) }},
 		{StageLookups, "lookups", func() error { return s.lookups(tr) }},
-		{StageSumcheck, "sum-checks", s.layers},
-		{StageMerge, "claim merging", s.merge},
+		{StageSumcheck, "sum-checks", s.proveLayers},
+		{StageMerge, "claim merging", s.mergeClaims},
 		{StageOpen, "openings", s.open},
 	}
 	for _, st := range steps {
@@ -158,6 +144,77 @@ func (s *session) prove(tr *transcript.Transcript) error {
 		if err := st.run(); err != nil {
 			return fmt.Errorf("%s: %w", st.name, err)
 		}
+	}
+	return nil
+}
+
+// complete counts the multiplicities and waits for what the host needs: the
+// output's words and the tables to commit to.
+func (s *session) complete() (output []m31.Element, tables [plan.Stacks][]m31.Element, err error) {
+	if p := s.plan.OutputPoly; p >= 0 {
+		if err := device.Copy(s.q, s.live.Slice(s.output, s.handOver), s.polys[p]); err != nil {
+			return nil, tables, fmt.Errorf("output: %w", err)
+		}
+	}
+	if s.hooks.witness != nil {
+		if err := s.hooks.witness(s); err != nil {
+			return nil, tables, err
+		}
+	}
+	if err := s.count(); err != nil {
+		return nil, tables, fmt.Errorf("multiplicities: %w", err)
+	}
+	if s.hooks.counts != nil {
+		if err := s.hooks.counts(s); err != nil {
+			return nil, tables, err
+		}
+	}
+	w, err := s.live.Slice(0, s.handOver).Read(s.q)
+	if err != nil {
+		return nil, tables, fmt.Errorf("read the witness: %w", err)
+	}
+	tables[plan.Witness], tables[plan.Multiplicities] = w[s.witness:s.mult], w[s.mult:s.output]
+	return w[s.output:], tables, nil
+}
+
+// commit commits to witness and multiplicities.
+func (s *session) commit(tr *transcript.Transcript, tables [plan.Stacks][]m31.Element) error {
+	if s.arg.Commitments[plan.Parameters] != nil { // made with the key, unless that was read from a file
+		c, err := s.pk.commitment(s.host)
+		if err != nil {
+			return err
+		}
+		s.committed[plan.Parameters] = c
+	}
+	for h := plan.Witness; h < plan.Stacks; h++ {
+		params := s.arg.Commitments[h]
+		if params == nil {
+			continue
+		}
+		c, err := whirprover.CommitM31(s.host, params, tables[h])
+		if err != nil {
+			return fmt.Errorf("%s: %w", h, err)
+		}
+		s.committed[h], s.proof.Roots[h] = c, c.Root()
+		tr.Absorb(params.CommitmentWords(c.Root()))
+	}
+	return nil
+}
+
+// open opens every commitment at its merged claim. Openings run on the host.
+func (s *session) open() error {
+	for h, c := range s.merged {
+		if s.committed[h] == nil {
+			continue
+		}
+		if s.hooks.open != nil {
+			c = s.hooks.open(s, plan.Home(h), c)
+		}
+		o, err := whirprover.OpenM31(s.host, s.opening, s.committed[h], []whir.M31Claim{c})
+		if err != nil {
+			return fmt.Errorf("%s: %w", plan.Home(h), err)
+		}
+		s.proof.Openings[h] = o
 	}
 	return nil
 }

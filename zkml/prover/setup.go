@@ -5,6 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
 	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml"
@@ -93,30 +94,35 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 // proveWeights makes the key's own proof: every parameter within its bounds,
 // zero in padding.
 func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *SetupOptions) ([]byte, error) {
-	if err := q.Device().CheckMemory(leastMemory(arg.Plan)); err != nil {
+	l, err := newLayout(arg.Plan, nil)
+	if err != nil {
 		return nil, err
 	}
-	s, err := newSession(q, pk, arg, opts.Progress)
+	if err := checkMemory(q, l, false); err != nil {
+		return nil, err
+	}
+	key, err := loadKey(q, l, pk.parameters())
+	if err != nil {
+		return nil, err
+	}
+	defer key.free()
+	s, err := newSession(q, pk, arg, l, key, opts.Progress)
 	if err != nil {
 		return nil, err
 	}
 	defer s.free()
 	s.hooks = opts.hooks
 	s.enter(StageForward)
-	if err := s.stacks[plan.Parameters].CopyFrom(q, pk.parameters()); err != nil {
-		return nil, fmt.Errorf("parameters: %w", err)
-	}
 	p := pk.vk.Program()
 	for i, id := range p.Params() {
 		if err := s.limbs(i, p.Tensor(id)); err != nil {
 			return nil, fmt.Errorf("limbs: %w", err)
 		}
 	}
-	tr, _, err := arg.Begin(pk.vk.Digest(), pk.vk.Root())
-	if err != nil {
-		return nil, err
-	}
-	if err := s.prove(tr); err != nil {
+	if err := s.prove(func([]m31.Element) (*transcript.Transcript, error) {
+		tr, _, err := arg.Begin(pk.vk.Digest(), pk.vk.Root())
+		return tr, err
+	}); err != nil {
 		return nil, err
 	}
 	if s.hooks.proof != nil {
@@ -137,7 +143,7 @@ func (s *session) limbs(i int, t *graph.Tensor) error {
 	for k, w := range plan.Limbs(graph.Log2(int(t.Hi - t.Lo + 1))) {
 		out := s.polys[ids[k]]
 		if !s.q.OnHost() {
-			if err := s.launch("zkml_limb", v.Len(), out.Arg(), v.Arg(), device.U32(lo), device.U32(shift), device.U32(w), device.U32(v.Len())); err != nil {
+			if err := s.launch(Source, "zkml_limb", v.Len(), out.Arg(), v.Arg(), device.U32(lo), device.U32(shift), device.U32(w), device.U32(v.Len())); err != nil {
 				return err
 			}
 		} else {

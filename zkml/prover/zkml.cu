@@ -1,25 +1,34 @@
-// Kernels of package zkml/prover. Tensors are in the padded layout: row-major,
-// every axis a power of two. Values are residues modulo 2^31-1 of integers
-// below 2^29 in absolute value.
+// Kernels of package zkml/prover for the forward pass and the lookups. Tensors
+// are in the padded layout: row-major, every axis a power of two. Values are
+// residues modulo 2^31-1 of integers below 2^29 in absolute value.
 #include "device/ptx.cuh"
 #include "field/m31/m31.cuh"
+#include "zkml/prover/places.cuh"
 
 // The integer of least absolute value with residue v.
 DEVICE_INLINE i32 integer(u32 v) { return v > M31_P / 2 ? (i32)(v - M31_P) : (i32)v; }
 
-// zkml_matmul: out[r][j] = sum_k x[r][k] w[k][j]. Partial sums obey the bounds
-// of the result, so 32-bit integers do.
-extern "C" __global__ void __launch_bounds__(256) zkml_matmul(u32 *__restrict__ out, const u32 *__restrict__ x,
-                                                              const u32 *__restrict__ w, u32 rows, u32 k, u32 n) {
-  u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= (u64)rows * n) return;
-  u64 r = i / n, j = i % n;
-  i32 sum = 0;
-  for (u32 c = 0; c < k; c++) sum += integer(x[r * k + c]) * integer(w[(u64)c * n + j]);
-  out[i] = m31_from_i32(sum);
+// ---- matrix products: out[r][j] = sum_k x[r][k] w[k][j] ------------------------
+// Partial sums obey the bounds of the result, so 32-bit integers do.
+
+// zkml_matmul_rows is for few rows: a block does 32 columns of one, 32 parts of
+// the sum side by side.
+extern "C" __global__ void __launch_bounds__(1024) zkml_matmul_rows(u32 *__restrict__ out, const u32 *__restrict__ x,
+                                                                    const u32 *__restrict__ w, u32 k, u32 n) {
+  __shared__ u32 parts[32][33];
+  u32 lane = threadIdx.x & 31, part = threadIdx.x >> 5;
+  u64 r = blockIdx.y, j = (u64)blockIdx.x * 32 + lane;
+  u32 sum = 0;
+  if (j < n)
+    for (u32 c = part; c < k; c += 32) sum += (u32)(integer(x[r * k + c]) * integer(w[(u64)c * n + j]));
+  parts[part][lane] = sum;
+  __syncthreads();
+  sum = 0;
+  for (u32 d = 0; d < 32; d++) sum += part == 0 ? parts[d][lane] : 0;
+  if (part == 0 && j < n) out[r * n + j] = m31_from_i32((i32)sum);
 }
 
-// zkml_matmul_trans: out[r][j] = sum_k x[r][k] w[j][k], a warp an entry.
+// zkml_matmul_trans is zkml_matmul_rows for w[j][k], a warp an entry.
 extern "C" __global__ void __launch_bounds__(256) zkml_matmul_trans(u32 *__restrict__ out, const u32 *__restrict__ x,
                                                                     const u32 *__restrict__ w, u32 rows, u32 k, u32 n) {
   u64 i = ((u64)blockIdx.x * blockDim.x + threadIdx.x) >> 5;
@@ -32,15 +41,69 @@ extern "C" __global__ void __launch_bounds__(256) zkml_matmul_trans(u32 *__restr
   if (in && (threadIdx.x & 31) == 0) out[i] = m31_from_i32((i32)sum);
 }
 
-// zkml_linear: out[i] += coef * in[j], where j is made of the bits of i that
-// the triples (from, mask, to) of segs select.
-extern "C" __global__ void __launch_bounds__(256) zkml_linear(u32 *__restrict__ out, const u32 *__restrict__ in, u32 coef,
-                                                              const u32 *__restrict__ segs, u32 nsegs, u32 n) {
+// Tiles of zkml_matmul: a block does 32 x 64 entries, 16 steps of the sum at a
+// time from shared memory; a thread does 2 x 4 of them.
+#define TILE_ROWS 32
+#define TILE_COLUMNS 64
+#define TILE_STEPS 16
+
+struct alignas(16) quad {
+  i32 v[4];
+};
+
+// zkml_matmul: w is [k][n], or [n][k] if trans is not 0.
+extern "C" __global__ void __launch_bounds__(256) zkml_matmul(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ w,
+                                                              u32 rows, u32 k, u32 n, u32 trans) {
+  __shared__ i32 a[TILE_STEPS][TILE_ROWS + 2];
+  __shared__ quad b[TILE_STEPS][TILE_COLUMNS / 4 + 1];
+  u32 t = threadIdx.x, tx = t & 15, ty = t >> 4;
+  u64 r0 = (u64)blockIdx.y * TILE_ROWS, j0 = (u64)blockIdx.x * TILE_COLUMNS;
+  u32 sum[2][4] = {};
+  for (u32 c0 = 0; c0 < k; c0 += TILE_STEPS) {
+    for (u32 i = t; i < TILE_STEPS * TILE_ROWS; i += 256) {
+      u32 c = i & 15, r = i >> 4;
+      a[c][r] = r0 + r < rows && c0 + c < k ? integer(x[(r0 + r) * k + c0 + c]) : 0;
+    }
+    for (u32 i = t; i < TILE_STEPS * TILE_COLUMNS; i += 256) {
+      u32 c = trans ? i & 15 : i >> 6, j = trans ? i >> 4 : i & 63;
+      bool in = j0 + j < n && c0 + c < k;
+      b[c][j >> 2].v[j & 3] = in ? integer(trans ? w[(j0 + j) * k + c0 + c] : w[(u64)(c0 + c) * n + j0 + j]) : 0;
+    }
+    __syncthreads();
+    for (u32 c = 0; c < TILE_STEPS; c++) {
+      i32 p = a[c][2 * ty], q = a[c][2 * ty + 1];
+      quad v = b[c][tx];
+      for (u32 l = 0; l < 4; l++) {
+        sum[0][l] += (u32)(p * v.v[l]);
+        sum[1][l] += (u32)(q * v.v[l]);
+      }
+    }
+    __syncthreads();
+  }
+  for (u32 h = 0; h < 2; h++)
+    for (u32 l = 0; l < 4; l++) {
+      u64 r = r0 + 2 * ty + h, j = j0 + 4 * tx + l;
+      if (r < rows && j < n) out[r * n + j] = m31_from_i32((i32)sum[h][l]);
+    }
+}
+
+// ---- other operations -----------------------------------------------------------
+
+// zkml_linear: out[i] = c + the sum of coef * in[j] over terms (place, coef,
+// place of its segments, their number). j is made of the bits of i that the
+// segments (from, mask, to) select.
+extern "C" __global__ void __launch_bounds__(256) zkml_linear(u32 *__restrict__ out, const u32 *__restrict__ fixed, const u32 *__restrict__ live,
+                                                              const u64 *__restrict__ desc, u32 terms, u32 nterms, u32 c, u32 n) {
   u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
-  u32 j = 0;
-  for (u32 s = 0; s < nsegs; s++) j |= (i >> segs[3 * s] & segs[3 * s + 1]) << segs[3 * s + 2];
-  out[i] = m31_add(out[i], m31_mul(coef, in[j]));
+  u32 v = c;
+  for (u32 k = 0; k < nterms; k++) {
+    const u64 *t = desc + terms + 4 * k, *seg = desc + t[2];
+    u32 j = 0;
+    for (u32 s = 0; s < (u32)t[3]; s++, seg += 3) j |= (i >> seg[0] & (u32)seg[1]) << seg[2];
+    v = m31_add(v, m31_mul((u32)t[1], place(fixed, live, t[0])[j]));
+  }
+  out[i] = v;
 }
 
 // zkml_lookup: x + half = 2^shift q + r with 0 <= r < 2^shift; y is entry
@@ -57,48 +120,12 @@ extern "C" __global__ void __launch_bounds__(256) zkml_lookup(u32 *__restrict__ 
   if (rem != 0) rem[i] = (u32)acc & ((1u << shift) - 1);
 }
 
-// The padded index of element e of a tensor whose axes, last first, are given
-// as pairs (variables, extent).
-DEVICE_INLINE u32 padded_index(u32 e, const u32 *__restrict__ axes, u32 naxes) {
-  u32 index = 0, at = 0;
-  for (u32 a = 0; a < naxes; a++) {
-    u32 extent = axes[2 * a + 1];
-    index |= e % extent << at;
-    e /= extent;
-    at += axes[2 * a];
-  }
-  return index;
-}
-
-// Whether index i of the padded layout is a real element.
-DEVICE_INLINE bool real_element(u32 i, const u32 *__restrict__ axes, u32 naxes) {
-  for (u32 a = 0; a < naxes; a++) {
-    if ((i & ((1u << axes[2 * a]) - 1)) >= axes[2 * a + 1]) return false;
-    i >>= axes[2 * a];
-  }
-  return true;
-}
-
 // zkml_move gives n elements another shape.
-extern "C" __global__ void __launch_bounds__(256) zkml_move(u32 *__restrict__ out, const u32 *__restrict__ in, const u32 *__restrict__ from,
-                                                            u32 nfrom, const u32 *__restrict__ to, u32 nto, u32 n) {
+extern "C" __global__ void __launch_bounds__(256) zkml_move(u32 *__restrict__ out, const u32 *__restrict__ in, const u64 *__restrict__ from,
+                                                            u32 nfrom, const u64 *__restrict__ to, u32 nto, u32 n) {
   u32 e = blockIdx.x * blockDim.x + threadIdx.x;
   if (e >= n) return;
   out[padded_index(e, to, nto)] = in[padded_index(e, from, nfrom)];
-}
-
-// zkml_mask zeroes a table outside the real elements.
-extern "C" __global__ void __launch_bounds__(256) zkml_mask(qm31 *t, const u32 *__restrict__ axes, u32 naxes, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  if (!real_element(i, axes, naxes)) t[i] = qm31_zero();
-}
-
-// zkml_guard is 1 outside the real elements and 0 at them.
-extern "C" __global__ void __launch_bounds__(256) zkml_guard(u32 *__restrict__ t, const u32 *__restrict__ axes, u32 naxes, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  t[i] = real_element(i, axes, naxes) ? 0 : 1;
 }
 
 // zkml_limb: w bits of v - lo from bit `shift` up.
@@ -108,38 +135,57 @@ extern "C" __global__ void __launch_bounds__(256) zkml_limb(u32 *__restrict__ ou
   out[i] = m31_sub(v[i], lo) >> shift & ((1u << w) - 1);
 }
 
-// k0 a[i] + k1 b[i] + c, without the second term if b is null.
-DEVICE_INLINE u32 affine(const u32 *__restrict__ a, const u32 *__restrict__ b, u32 k0, u32 k1, u32 c, u32 i) {
-  u32 v = m31_add(m31_mul(k0, a[i]), c);
-  return b != 0 ? m31_add(v, m31_mul(k1, b[i])) : v;
+// ---- lookups ----------------------------------------------------------------------
+
+// A block of leaves of the fractional-sum tree: entries [first, first + n) are
+// lookups of (k0 a[i] + k1 b[i] + c, c1[i]) in a table, or rows (i + c, c1[i])
+// of one, or 0/1.
+struct leaves {
+  u64 first, n, a, b, c1, mult; // places of the columns; mult is the table's multiplicities
+  u64 k0, k1, c, from, rows, tag;
+  u64 kind;
+};
+
+#define LOOKUPS 0
+#define ROWS 1
+#define UNUSED 2
+
+DEVICE_INLINE u32 entry(const leaves &l, const u32 *fixed, const u32 *live, u32 i) {
+  u32 v = m31_add(m31_mul((u32)l.k0, place(fixed, live, l.a)[i]), (u32)l.c);
+  return l.b == NOWHERE ? v : m31_add(v, m31_mul((u32)l.k1, place(fixed, live, l.b)[i]));
 }
 
-// zkml_count adds 1 to the table row that each entry names.
-extern "C" __global__ void __launch_bounds__(256) zkml_count(u32 *mult, const u32 *__restrict__ a, const u32 *__restrict__ b, u32 k0, u32 k1,
-                                                             u32 c, u32 rows, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  u32 r = affine(a, b, k0, k1, c, i);
-  if (r < rows) atomicAdd(&mult[r], 1u);
+// zkml_count adds 1 to the table row that each lookup names. Lanes that name the
+// same row count together.
+extern "C" __global__ void __launch_bounds__(256) zkml_count(u32 *live, const u32 *__restrict__ fixed, const u64 *__restrict__ desc,
+                                                             u32 blocks, u32 tiles) {
+  u64 tile = desc[tiles + blockIdx.x];
+  const leaves &l = ((const leaves *)(desc + blocks))[tile >> 32];
+  u64 i = (u64)(u32)tile * 256 + threadIdx.x;
+  u32 r = 0xffffffffu;
+  if (i < l.n) r = m31_sub(entry(l, fixed, live, (u32)i), (u32)l.from);
+  u32 same = warp_match(r);
+  if (i < l.n && r < (u32)l.rows && lane_id() == leading_zeros(bit_reverse(same))) atomicAdd(live + l.mult + r, popcount(same));
 }
 
-// zkml_leaves: a block of fractions. The denominator is ch[0] - ch[1] c0 -
-// ch[2] c1, where c0 is affine in columns, or i + c if a is null; the numerator
-// is 1, or minus mult[i].
-extern "C" __global__ void __launch_bounds__(256) zkml_leaves(u32 *__restrict__ num, qm31 *__restrict__ den, const u32 *__restrict__ a,
-                                                              const u32 *__restrict__ b, const u32 *__restrict__ c1, const u32 *__restrict__ mult,
-                                                              const qm31 *__restrict__ ch, u32 k0, u32 k1, u32 c, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  u32 c0 = a != 0 ? affine(a, b, k0, k1, c, i) : m31_add(i, c);
-  qm31 d = qm31_sub(ch[0], qm31_mul_base(ch[1], c0));
-  if (c1 != 0) d = qm31_sub(d, qm31_mul_base(ch[2], c1[i]));
-  den[i] = d;
-  num[i] = mult != 0 ? m31_neg(mult[i]) : 1;
-}
-
-// zkml_ones fills a table with 1.
-extern "C" __global__ void __launch_bounds__(256) zkml_ones(qm31 *t, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) t[i] = qm31_one();
+// zkml_leaves writes all leaves: numerators 1 for lookups and minus the
+// multiplicity for rows, denominators ch[0] - tag - ch[1] c0 - ch[1]^2 c1.
+extern "C" __global__ void __launch_bounds__(256) zkml_leaves(u32 *__restrict__ num, qm31 *__restrict__ den, const qm31 *__restrict__ ch,
+                                                              const u32 *__restrict__ fixed, const u32 *__restrict__ live,
+                                                              const u64 *__restrict__ desc, u32 blocks, u32 tiles) {
+  u64 tile = desc[tiles + blockIdx.x];
+  const leaves &l = ((const leaves *)(desc + blocks))[tile >> 32];
+  u64 i = (u64)(u32)tile * 256 + threadIdx.x;
+  if (i >= l.n) return;
+  u64 at = l.first + i;
+  if (l.kind == UNUSED) {
+    num[at] = 0;
+    den[at] = qm31_one();
+    return;
+  }
+  u32 c0 = l.kind == ROWS ? m31_add((u32)i, (u32)l.from) : entry(l, fixed, live, (u32)i);
+  qm31 beta = ch[1], d = qm31_sub_base(qm31_sub(ch[0], qm31_mul_base(beta, c0)), (u32)l.tag);
+  if (l.c1 != NOWHERE) d = qm31_sub(d, qm31_mul_base(qm31_sqr(beta), place(fixed, live, l.c1)[i]));
+  den[at] = d;
+  num[at] = l.kind == ROWS ? m31_neg(place(fixed, live, l.mult)[i]) : 1;
 }

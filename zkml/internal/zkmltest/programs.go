@@ -234,3 +234,14 @@ func Cases() []*Case {
 		MLP(8, 1, 33, 7, 5), MLP(9, 3, 33, 100, 3),
 	}
 }
+
+// Product is one matrix product, of an input of `rows` rows of k entries.
+func Product(seed uint64, rows, k, n int, trans bool) *Case {
+	return build(fmt.Sprintf("%d x %d x %d, transposed %t", rows, k, n, trans), seed, []int{rows, k}, func(m *maker, x graph.TensorID) graph.TensorID {
+		shape := []int{k, n}
+		if trans {
+			shape = []int{n, k}
+		}
+		return m.MatMul("product", x, m.Param("w", shape, m.values(k*n, 127), 1), trans, 1)
+	})
+}

@@ -1,0 +1,190 @@
+package prover
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// Errors of a Resident.
+var (
+	// ErrClosed is returned for a proof after Close.
+	ErrClosed = errors.New("the resident key is closed")
+	// ErrInUse is returned by Close while proofs are being made.
+	ErrInUse = errors.New("the resident key is in use")
+)
+
+// Resident is a proving key with everything that proofs need of it alone in the
+// memory of one device: stacked parameters, lookup tables, and the descriptors
+// that kernels follow. It is safe for concurrent use, each proof on a queue of
+// its own. Its memory counts as the device's buffers do.
+type Resident struct {
+	pk  *ProvingKey
+	dev *device.Device
+
+	mu     sync.Mutex
+	key    *keyMemory // nil while evicted
+	users  int        // proofs being made
+	evict  bool       // as soon as there are none
+	closed bool
+}
+
+// keyMemory is a key's part of device memory.
+type keyMemory struct {
+	words device.Buffer[m31.Element]
+	desc  device.Buffer[uint64] // empty where the queue runs on the host
+}
+
+func (k *keyMemory) free() {
+	k.words.Free()
+	k.desc.Free()
+}
+
+// loadKey uploads a key's memory and waits for it, so that other queues may
+// read it.
+func loadKey(q *device.Queue, l *layout, params []m31.Element) (*keyMemory, error) {
+	if err := preload(q.Device()); err != nil {
+		return nil, err
+	}
+	words := make([]m31.Element, l.fixed)
+	copy(words, params)
+	for i, at := range l.tables {
+		if at != nowhere {
+			copy(words[at&^fixedBit:], plan.Embed(l.plan.Tables[i].Y))
+		}
+	}
+	k := new(keyMemory)
+	var err error
+	if k.words, err = device.Upload(q, words); err == nil && !q.OnHost() {
+		k.desc, err = device.Upload(q, []uint64(l.desc))
+	}
+	if err == nil {
+		err = q.Sync()
+	}
+	if err != nil {
+		k.free()
+		return nil, fmt.Errorf("key: %w", err)
+	}
+	return k, nil
+}
+
+// checkMemory says whether the device may have the memory for a proof.
+func checkMemory(q *device.Queue, l *layout, loaded bool) error {
+	key, proof := l.least()
+	if loaded {
+		key = 0
+	}
+	return q.Device().CheckMemory(key + proof)
+}
+
+// Load puts the key into the memory of q's device. Close gives it back.
+func (pk *ProvingKey) Load(q *device.Queue) (*Resident, error) {
+	r := &Resident{pk: pk, dev: q.Device()}
+	if _, _, err := r.acquire(q); err != nil {
+		return nil, fmt.Errorf("zkml: load the key: %w", err)
+	}
+	r.release()
+	return r, nil
+}
+
+// Key is the proving key.
+func (r *Resident) Key() *ProvingKey { return r.pk }
+
+// Bytes is the device memory that the key takes at the moment.
+func (r *Resident) Bytes() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.key == nil {
+		return 0
+	}
+	return 4*int64(r.key.words.Len()) + 8*int64(r.key.desc.Len())
+}
+
+// acquire is the key's memory for one proof on q, loaded if need be.
+func (r *Resident) acquire(q *device.Queue) (*layout, *keyMemory, error) {
+	if q.Device() != r.dev {
+		return nil, nil, fmt.Errorf("the key is resident on %s, the queue is on %s", r.dev.Name(), q.Device().Name())
+	}
+	l, err := r.pk.layout()
+	if err != nil {
+		return nil, nil, err
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.closed {
+		return nil, nil, ErrClosed
+	}
+	if err := checkMemory(q, l, r.key != nil); err != nil {
+		return nil, nil, err
+	}
+	if r.key == nil {
+		if r.key, err = loadKey(q, l, r.pk.parameters()); err != nil {
+			return nil, nil, err
+		}
+	}
+	r.users++
+	return l, r.key, nil
+}
+
+func (r *Resident) release() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.users--; r.users == 0 && r.evict {
+		r.drop()
+	}
+}
+
+func (r *Resident) drop() {
+	r.evict = false
+	if r.key != nil {
+		r.key.free()
+		r.key = nil
+	}
+}
+
+// Prove is the function Prove with the key where it is.
+func (r *Resident) Prove(q *device.Queue, x []int32, opts *Options) (*Result, error) {
+	if opts == nil {
+		opts = new(Options)
+	}
+	if err := r.pk.vk.Program().CheckInput(x); err != nil {
+		return nil, fmt.Errorf("zkml: prove: input: %w", err)
+	}
+	l, key, err := r.acquire(q)
+	if err != nil {
+		return nil, fmt.Errorf("zkml: prove: %w", err)
+	}
+	defer r.release()
+	result, err := prove(q, r.pk, l, key, x, opts)
+	if err != nil {
+		return nil, fmt.Errorf("zkml: prove: %w", err)
+	}
+	return result, nil
+}
+
+// Evict gives the key's device memory back, as soon as no proof needs it. The
+// next proof loads it again.
+func (r *Resident) Evict() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.evict = true; r.users == 0 {
+		r.drop()
+	}
+}
+
+// Close gives the memory back for good: later proofs fail. While proofs are
+// being made it is an error and does nothing.
+func (r *Resident) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.users > 0 {
+		return fmt.Errorf("zkml: close: %w: %d proofs are being made", ErrInUse, r.users)
+	}
+	r.closed = true
+	r.drop()
+	return nil
+}
