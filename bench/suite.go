@@ -26,6 +26,8 @@ type Case struct {
 	Kernels []string
 	// GPU cases are about the card itself and do not run on the CPU.
 	GPU bool
+	// CPU cases are about the processor and run with no other device.
+	CPU bool
 	Run func(*Env) ([]Measurement, error)
 }
 
@@ -149,6 +151,7 @@ func Select(o Options, kind device.Kind) ([]Case, error) {
 		switch {
 		case named && !pattern.MatchString(c.Name):
 		case c.GPU && kind == device.CPU:
+		case c.CPU && kind != device.CPU:
 		case c.Large && kind != device.CUDA && !named:
 		default:
 			out = append(out, c)
