@@ -35,13 +35,14 @@ var Rooms = map[string]Room{
 
 	"sumcheck": {Rank: 6, Imports: []string{"device", "field", "mle", "transcript"}},
 
-	"logup": {Rank: 7, Imports: []string{"device", "field", "sumcheck", "transcript"}},
-	"whir":  {Rank: 7, Imports: []string{"device", "field", "merkle", "mle", "ntt", "transcript"}},
+	"matmul": {Rank: 7, Imports: []string{"device", "field", "mle", "sumcheck", "transcript"}},
+	"logup":  {Rank: 7, Imports: []string{"device", "field", "sumcheck", "transcript"}},
+	"whir":   {Rank: 7, Imports: []string{"device", "field", "merkle", "mle", "ntt", "transcript"}},
 
 	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "matrix", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 
 	"examples": {Rank: 9, Imports: []string{"device", "zkml"}},
-	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "matrix", "merkle", "mle", "ntt",
+	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "matmul", "matrix", "merkle", "mle", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
 	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "matrix", "merkle", "mle",

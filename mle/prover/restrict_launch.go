@@ -54,14 +54,17 @@ func (k restrictKernel) tile(list []Restriction) int {
 	}
 }
 
-// restrictScratch is the bytes of working memory that Restrict takes.
-func restrictScratch(list []Restriction) int64 {
-	total := int64(0)
+// RestrictScratch is the bytes of device memory that Restrict takes, besides
+// what it is given, for one matrix of bytes or words of r's sizes and side. r's
+// buffers are not looked at.
+func RestrictScratch(r Restriction, bytes bool) int64 {
+	if r.Rows == 0 || r.Cols == 0 {
+		return 0
+	}
+	total := int64(8 * jobWords)
 	for _, k := range restrictKernels {
-		mine := k.of(list)
-		tile := k.tile(mine)
-		for _, r := range mine {
-			total += 16*int64(r.results())*int64(device.Blocks(r.combined(), tile)) + 8*jobWords
+		if k.side == r.Side && k.bytes == bytes {
+			total += 16 * int64(r.results()) * int64(device.Blocks(r.combined(), k.tile([]Restriction{r})))
 		}
 	}
 	return total
