@@ -186,17 +186,3 @@ func TestWrongSizes(t *testing.T) {
 		}
 	})
 }
-
-func BenchmarkEvaluate(b *testing.B) {
-	d, err := device.Open("auto")
-	must(b, err)
-	q := devicetest.Queue(b, d)
-	g := devicetest.Rand(5)
-	const n = 20
-	table, point, out := devicetest.Upload(b, q, base(g, 1<<n)), devicetest.Upload(b, q, ext(g, n)), blank(b, q, 1)
-	for b.Loop() {
-		must(b, prover.Evaluate(q, out, table, point))
-		must(b, q.Sync())
-	}
-	b.ReportMetric(float64(int(1)<<n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mentries/s")
-}
