@@ -19,7 +19,7 @@ import (
 
 // All is every translation unit, one for each .cu file of the repository.
 func All() []*kernel.Source {
-	return []*kernel.Source{
+	return append(sumcheck.Sources(),
 		bench.ArithSource,
 		bench.BN254Source,
 		bench.CardSource,
@@ -32,9 +32,8 @@ func All() []*kernel.Source {
 		mle.Source,
 		poseidon2.Source,
 		ptxtest.Source,
-		sumcheck.Source,
 		transcript.Source,
 		zkml.ClaimsSource,
 		zkml.Source,
-	}
+	)
 }

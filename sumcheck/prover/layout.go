@@ -1,138 +1,200 @@
 package prover
 
 import (
-	"cmp"
-	"slices"
+	"unsafe"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/mle/prover"
 )
 
-// tableDesc and instanceDesc are the structures of sumcheck.cu, in 64-bit words.
-type tableDesc struct{ Source, Folded, Kind, Stride, Vars, Out uint64 }
+// tableDesc, instanceDesc and batchDesc are structures of batch.cuh.
+type tableDesc struct{ Source, Folded, Kind, Stride, Vars, Out, Tail uint64 }
 
-type instanceDesc struct{ Point, Coeffs, Rest, Vars, Degree, Terms, Term, Table, Claim uint64 }
+type instanceDesc struct {
+	Point, Coeffs, Low, High, Lows, Vars, Factors, Degree, Kind, Terms, Term, Table, Claim uint64
+}
 
+type batchDesc struct {
+	Instances, Tables, Terms     uint64
+	Weights, Late, Sums, Counter uint64
+	Rounds, Evals, Point         uint64
+	Count, TableCount, EvalCount uint64
+	N, D, Eqs                    uint64
+}
+
+// Words of the state besides the weights, in 64-bit words.
 const (
-	stateElements = 7 // of the kernels' State
-	tableWords    = 6
-	instanceWords = 9
+	lateWords = 2 * (40 + 1)
+	sumWords  = 4 * maxPoints * 9 * maxWindow
 )
 
-// Kinds of tables.
-const (
-	kindBase = iota
-	kindExt
-	kindEq
-)
-
-// layout is how a batch lies on a device: descriptors of its instances, most
-// variables first, and the memory for their tables once they are folded. In
-// every round the instances that have joined are a prefix.
+// layout is how a batch lies on a device.
 type layout struct {
-	n, d, count int
-	vars        []int // of each instance, sorted
-	factors     []int // of each instance, with eq
-	ofTable     []int // variables of each table's instance, sorted
+	*plan
+	batch        device.Buffer[uint64]   // the batchDesc
+	groups       []device.Buffer[uint64] // of all launches, in order
+	memoryOfTail device.Buffer[m31.QM31] // if not shared
+	shared       int                     // bytes of shared memory of the tail
+	eqs          int
 
-	instances device.Buffer[instanceDesc]
-	tables    device.Buffer[tableDesc]
-	terms     device.Buffer[uint64]
-
-	work, descs device.Buffer[uint64]
+	memory []device.Buffer[uint64]
 }
 
 // Free gives the memory back.
 func (l *layout) Free() {
-	l.work.Free()
-	l.descs.Free()
+	for _, b := range l.memory {
+		b.Free()
+	}
 }
 
-func newLayout(q *device.Queue, instances []Instance, n, d int) (*layout, error) {
-	l := &layout{n: n, d: d, count: len(instances)}
-	order := make([]int, len(instances))
-	firstEval := make([]int, len(instances)+1)
-	total := 0 // elements of folded tables
-	for j, in := range instances {
-		order[j] = j
-		firstEval[j+1] = firstEval[j] + in.Factors
-		if in.Vars > 0 {
-			total += tablesOf(in) << (in.Vars - 1)
+// alloc is memory that lives as long as the layout, aligned to 16 bytes.
+func (l *layout) alloc(q *device.Queue, words int) (device.Buffer[uint64], error) {
+	b, err := device.Alloc[uint64](q, words)
+	l.memory = append(l.memory, b)
+	return b, err
+}
+
+// folded is the number of entries of an instance's tables when they are bound
+// for the first time by a pass; 0 if the tail does that.
+func (p *plan) folded(vars int) int {
+	for i, s := range p.passes {
+		if w := joins(vars, p.n, s.round, s.window); w > 0 {
+			if i+1 < len(p.passes) {
+				return 1 << (vars - w)
+			}
+			break
 		}
 	}
-	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(instances[j].Vars, instances[i].Vars) })
-	work, err := device.Alloc[m31.QM31](q, total)
+	return 0
+}
+
+func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim limits) (*layout, error) {
+	l := &layout{plan: planBatch(instances, n, d, lim)}
+	// Elements of everything that kernels write.
+	work, tail := 0, 0
+	for _, in := range instances {
+		work += in.Factors * l.folded(in.Vars)
+		if l.tail < n {
+			tail += in.Factors << min(in.Vars, n-l.tail)
+		}
+		if in.Eq && in.Vars > 0 {
+			l.eqs++
+			low, high := eqSizes(in.Vars)
+			work += low + high
+		}
+	}
+	const room = 8 << 10 // of static shared memory
+	if limit := q.Device().Info().SharedPerBlock - room; 16*tail <= limit {
+		l.shared, tail = 16*tail, 0
+	}
+	state := 2*len(instances) + lateWords + sumWords + 2
+	all, err := l.alloc(q, 2*work+2*tail+state)
 	if err != nil {
 		return l, err
 	}
-	l.work = device.View[uint64](work)
-	take := func(vars int) (buf device.Buffer[m31.QM31]) {
-		if vars > 0 {
-			size := 1 << (vars - 1)
-			buf, work = work.Slice(0, size), work.Slice(size, work.Len())
-		}
-		return buf
+	free := device.View[m31.QM31](all)
+	take := func(n int) (b device.Buffer[m31.QM31]) {
+		b, free = free.Slice(0, n), free.Slice(n, free.Len())
+		return b
+	}
+	l.memoryOfTail = take(tail)
+	desc := batchDesc{
+		Weights: take(len(instances)).Address(), Late: take(lateWords / 2).Address(), Sums: take(sumWords / 2).Address(), Counter: take(1).Address(),
+		Rounds: out.Rounds.Address(), Evals: out.Evals.Address(), Point: out.Point.Address(),
+		Count: uint64(len(instances)), EvalCount: uint64(out.Evals.Len()), N: uint64(n), D: uint64(d), Eqs: uint64(l.eqs),
 	}
 
+	firstEval := make([]int, len(instances)+1)
+	for j, in := range instances {
+		firstEval[j+1] = firstEval[j] + in.Factors
+	}
 	var tables []tableDesc
 	var descs []instanceDesc
 	var terms []uint64
-	for _, j := range order {
+	atTail := 0
+	for _, j := range l.order {
 		in := instances[j]
-		l.vars, l.factors = append(l.vars, in.Vars), append(l.factors, tablesOf(in))
-		desc := instanceDesc{
-			Point: in.Point.Address(), Coeffs: in.Coeffs.Address(), Vars: uint64(in.Vars), Degree: uint64(in.InnerDegree()),
-			Terms: uint64(in.NumTerms()), Term: uint64(len(terms)), Table: uint64(len(tables)), Claim: uint64(j),
+		e := instanceDesc{
+			Point: in.Point.Address(), Coeffs: in.Coeffs.Address(), Vars: uint64(in.Vars), Factors: uint64(in.Factors),
+			Degree: uint64(in.InnerDegree()), Kind: kernels(in).kind, Terms: uint64(in.NumTerms()), Term: uint64(len(terms)),
+			Table: uint64(len(tables)), Claim: uint64(j),
 		}
-		for i := range in.NumTerms() {
-			terms = append(terms, packTerm(in.Term(i)))
+		if in.Eq && in.Vars > 0 {
+			low, high := eqSizes(in.Vars)
+			e.Low, e.High, e.Lows = take(low).Address(), take(high).Address(), uint64(min(eqLow, in.Vars-1))
+		}
+		if e.Kind == 0 {
+			for i := range in.NumTerms() {
+				terms = append(terms, packTerm(in.Term(i)))
+			}
 		}
 		for k, t := range in.Tables {
-			td := tableDesc{Source: t.Ext.Address(), Folded: take(in.Vars).Address(), Kind: kindExt,
-				Stride: uint64(t.stride()), Vars: uint64(in.Vars), Out: uint64(firstEval[j] + k)}
+			td := tableDesc{Source: t.Ext.Address(), Folded: take(l.folded(in.Vars)).Address(), Kind: 1,
+				Stride: uint64(t.stride()), Vars: uint64(in.Vars), Out: uint64(firstEval[j] + k), Tail: uint64(atTail)}
 			if t.Base.Len() > 0 {
-				td.Source, td.Kind = t.Base.Address(), kindBase
+				td.Source, td.Kind = t.Base.Address(), 0
+			}
+			if l.tail < n {
+				atTail += 1 << min(in.Vars, n-l.tail)
 			}
 			tables = append(tables, td)
 		}
-		if in.Eq && in.Vars > 0 {
-			rest := take(in.Vars)
-			if err := prover.Eq(q, rest, in.Point.Slice(1, in.Vars), device.Buffer[m31.QM31]{}); err != nil {
-				return l, err
-			}
-			desc.Rest = rest.Address()
-			tables = append(tables, tableDesc{Folded: rest.Address(), Kind: kindEq, Vars: uint64(in.Vars)})
-		}
-		descs = append(descs, desc)
+		descs = append(descs, e)
 	}
-	for _, t := range tables {
-		l.ofTable = append(l.ofTable, int(t.Vars))
-	}
-
-	// One upload for all descriptors.
-	var words []uint64
-	for _, s := range descs {
-		words = append(words, s.Point, s.Coeffs, s.Rest, s.Vars, s.Degree, s.Terms, s.Term, s.Table, s.Claim)
-	}
-	for _, t := range tables {
-		words = append(words, t.Source, t.Folded, t.Kind, t.Stride, t.Vars, t.Out)
-	}
-	a, b := len(descs)*instanceWords, len(descs)*instanceWords+len(tables)*tableWords
-	if l.descs, err = device.Upload(q, append(words, terms...)); err != nil {
-		return l, err
-	}
-	l.instances, l.tables = device.View[instanceDesc](l.descs.Slice(0, a)), device.View[tableDesc](l.descs.Slice(a, b))
-	l.terms = l.descs.Slice(b, l.descs.Len())
-	return l, nil
+	desc.TableCount = uint64(len(tables))
+	return l, l.upload(q, desc, descs, tables, terms)
 }
 
-// tablesOf counts the tables of an instance, eq's included.
-func tablesOf(in Instance) int {
-	if in.Eq {
-		return in.Factors + 1
+// eqSizes are the entries of the two eq tables of an instance.
+func eqSizes(vars int) (low, high int) {
+	lows := min(eqLow, vars-1)
+	if low = 2 << lows; vars-1 > lows {
+		high = 2 << (vars - 1 - lows)
 	}
-	return in.Factors
+	return low, high
+}
+
+// upload takes all descriptors to the device, in one copy.
+func (l *layout) upload(q *device.Queue, desc batchDesc, instances []instanceDesc, tables []tableDesc, terms []uint64) error {
+	var groups []group
+	for _, p := range l.passes {
+		for _, s := range p.launches {
+			groups = append(groups, s.groups...)
+		}
+	}
+	a := len(words([]batchDesc{desc}))
+	b := a + len(words(instances))
+	c := b + len(words(tables))
+	e := c + len(terms)
+	all, err := l.alloc(q, e+len(words(groups)))
+	if err != nil {
+		return err
+	}
+	l.batch = all.Slice(0, a)
+	desc.Instances, desc.Tables, desc.Terms = all.Slice(a, b).Address(), all.Slice(b, c).Address(), all.Slice(c, e).Address()
+	at := e
+	for _, p := range l.passes {
+		for _, s := range p.launches {
+			next := at + len(words(s.groups))
+			l.groups = append(l.groups, all.Slice(at, next))
+			at = next
+		}
+	}
+	host := words([]batchDesc{desc})
+	host = append(host, words(instances)...)
+	host = append(host, words(tables)...)
+	host = append(host, terms...)
+	return all.CopyFrom(q, append(host, words(groups)...))
+}
+
+// words are structures as 64-bit words.
+func words[T batchDesc | instanceDesc | tableDesc | group](s []T) []uint64 {
+	var z T
+	if len(s) == 0 {
+		return nil
+	}
+	all := unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(s))), len(s)*int(unsafe.Sizeof(z))/8)
+	return append([]uint64(nil), all...)
 }
 
 // packTerm is a term as kernels read it: its length and factors, a byte each.
@@ -142,31 +204,4 @@ func packTerm(factors []int) uint64 {
 		packed |= uint64(k) << (8 + 8*f)
 	}
 	return packed
-}
-
-// joined counts how many of the sorted variable counts take part in round i.
-func joined(sorted []int, n, i int) int {
-	a := 0
-	for a < len(sorted) && sorted[a]+i >= n {
-		a++
-	}
-	return a
-}
-
-// active is the number of instances that take part in round i.
-func (l *layout) active(i int) int { return joined(l.vars, l.n, i) }
-
-// folding is the number of tables that take part in round i.
-func (l *layout) folding(i int) int { return joined(l.ofTable, l.n, i) }
-
-// entries bounds, for round i and all later ones, the entries of the tables'
-// halves in one round.
-func (l *layout) entries(i int) int {
-	total := 0
-	for a, vars := range l.vars {
-		if rest := min(vars, l.n-i); rest > 0 {
-			total += l.factors[a] << (rest - 1)
-		}
-	}
-	return total
 }

@@ -7,4 +7,4 @@ import (
 	"github.com/zkwarp/zkwarp/sumcheck/prover"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, prover.Source) }
+func TestMain(m *testing.M) { devicetest.Main(m, prover.Sources()...) }

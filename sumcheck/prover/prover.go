@@ -84,6 +84,10 @@ type Output struct {
 // Prove proves the batch; values are the claimed sums, which are not checked.
 // Proof and Result are as package sumcheck describes them.
 func Prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, values []m31.QM31) (*sumcheck.Proof, *sumcheck.Result, error) {
+	return prove(q, tr, instances, values, usual(q))
+}
+
+func prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, values []m31.QM31, lim limits) (*sumcheck.Proof, *sumcheck.Result, error) {
 	shapes := Shapes(instances)
 	if len(values) != len(instances) || len(values) == 0 {
 		return nil, nil, fmt.Errorf("%w: %d values for %d instances", sumcheck.ErrShape, len(values), len(instances))
@@ -100,7 +104,7 @@ func Prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, val
 	}
 	defer all.Free()
 	out := Output{Rounds: all.Slice(0, n*d), Evals: all.Slice(n*d, n*d+e), Point: all.Slice(n*d+e, n*d+e+n)}
-	if err := Run(q, tr, instances, claimed, out); err != nil {
+	if err := run(q, tr, instances, claimed, out, lim); err != nil {
 		return nil, nil, err
 	}
 	host, err := all.Read(q)
@@ -127,6 +131,10 @@ type batch interface {
 // Run is Prove on the device alone: values are the claimed sums, one an
 // instance, and everything stays there. It does not wait for the device.
 func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, values device.Buffer[m31.QM31], out Output) error {
+	return run(q, tr, instances, values, out, usual(q))
+}
+
+func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, values device.Buffer[m31.QM31], out Output, lim limits) error {
 	for j, in := range instances {
 		if err := in.check(); err != nil {
 			return fmt.Errorf("instance %d: %w", j, err)
@@ -148,7 +156,7 @@ func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	var err error
 	if q.OnHost() {
 		b = newHost(q, tr, instances, n, d, out)
-	} else if b, err = newOnDevice(q, tr, instances, n, d, out); err != nil {
+	} else if b, err = newOnDevice(q, tr, instances, n, d, out, lim); err != nil {
 		return fmt.Errorf("sumcheck: working memory: %w", err)
 	}
 	defer b.free()

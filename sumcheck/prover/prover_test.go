@@ -70,6 +70,13 @@ func values(b *sumchecktest.Batch) []m31.QM31 {
 // verifies.
 func compare(t *testing.T, q *device.Queue, rng *rand.Rand, name string, shapes []sumcheck.Shape) {
 	t.Helper()
+	compareWith(t, q, rng, name, shapes, prover.Prove)
+}
+
+type proves func(*device.Queue, *tprover.Transcript, []prover.Instance, []m31.QM31) (*sumcheck.Proof, *sumcheck.Result, error)
+
+func compareWith(t *testing.T, q *device.Queue, rng *rand.Rand, name string, shapes []sumcheck.Shape, prove proves) {
+	t.Helper()
 	b := sumchecktest.NewBatch(rng, shapes)
 	ins := instances(t, q, rng, b)
 	wantTr := newTranscript()
@@ -79,7 +86,7 @@ func compare(t *testing.T, q *device.Queue, rng *rand.Rand, name string, shapes 
 		t.Fatal(err)
 	}
 	defer tr.Free()
-	got, r, err := prover.Prove(q, tr, ins, values(b))
+	got, r, err := prove(q, tr, ins, values(b))
 	if err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}

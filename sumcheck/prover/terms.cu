@@ -1,0 +1,38 @@
+// Passes for sums of terms, each a product of up to three factors, with and
+// without eq: read from the batch's description rather than compiled in, a round
+// at a time.
+#include "sumcheck/prover/line.cuh"
+
+// bind_piece binds variables of an instance's tables.
+DEVICE_INLINE void bind_piece(const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
+  const Table *tables = (const Table *)b->tables + in.table;
+  bool unbound = p.group.open + p.group.fold == in.vars;
+#pragma unroll 1
+  for (u32 k = 0; k < in.factors; k++) {
+    Side s = side_of(tables[k], unbound);
+    qm31 *out = (qm31 *)tables[k].folded;
+#pragma unroll 1
+    for (u64 x = p.begin + (threadIdx.x & 31); x < p.end; x += 32)
+#pragma unroll 1
+      for (u32 u = 0; u < 2; u++) out[x + u * p.spread] = bound_entry(s, x + u * p.spread, p.group.open, p.group.fold, bound.weights[p.group.fold]);
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(128) sumcheck_terms(u32 *sponge, const Batch *__restrict__ batch, const Group *__restrict__ groups,
+                                                                 u32 group_count, u32 chunks, u32 round, u32 window, u32 classes, u32 blocks) {
+  __shared__ Pass s;
+  // The degree differs by instance; the sums are of the batch's.
+  u32 lane = threadIdx.x & 31, d = (u32)batch->d;
+  pass_begin(s, batch, round);
+#pragma unroll 1
+  for (u32 chunk = blockIdx.x * PASS_WARPS + (threadIdx.x >> 5); chunk < chunks; chunk += gridDim.x * PASS_WARPS) {
+    Piece p = find_piece(groups, group_count, chunk);
+    const Instance &in = ((const Instance *)batch->instances)[p.instance];
+    Kept &kept = s.kept[threadIdx.x >> 5];
+    if (p.group.fold > 0) bind_piece(batch, in, p, s.bound);
+    term_sums(batch, in, 0, p.group.fold == 0 && p.group.open == in.vars, p.spread, p.begin + lane, p.end, 32, kept.scratch);
+    if (lane <= d) kept.sum[0][lane] = qm31_add(kept.sum[0][lane], line_share(batch, in, p.instance, p.group.open, kept.scratch, d, lane));
+    __syncwarp();
+  }
+  pass_end(s, sponge, batch, d, round, window, classes, blocks);
+}
