@@ -100,8 +100,13 @@ func (t CM31) Inverse(data []m31.CM31, n int) error {
 	return nil
 }
 
-// twiddle holds w^j, w^2j and w^3j.
-type twiddle struct{ w1, w2, w3 m31.CM31 }
+// twiddle holds the powers w^j, w^2j and w^3j for all j from 0.
+type twiddle struct{ w1, w2, w3 []m31.CM31 }
+
+// part is the powers for j in [lo, hi).
+func (t *twiddle) part(lo, hi int) twiddle {
+	return twiddle{t.w1[lo:hi], t.w2[lo:hi], t.w3[lo:hi]}
+}
 
 // cachedLog is the largest transform whose first pass reads its twiddles from
 // one table; longer ones multiply them together from two shorter tables.
@@ -111,13 +116,13 @@ const cachedLog = 16
 // cachedLog; beyond it the first 2^half in low and every 2^half-th in high.
 var twiddles [MaxLogCM31 + 1]struct {
 	once      sync.Once
-	low, high []twiddle
+	low, high twiddle
 }
 
 // halfLog is log2 of the length of the low table for n > cachedLog.
 func halfLog(n int) int { return (n - 2) / 2 }
 
-func tables(n int) (low, high []twiddle) {
+func tables(n int) (low, high *twiddle) {
 	c := &twiddles[n]
 	c.once.Do(func() {
 		w := CM31{}.Root(n)
@@ -128,15 +133,15 @@ func tables(n int) (low, high []twiddle) {
 		h := halfLog(n)
 		c.low, c.high = powers(w, 1<<h), powers(w.Exp(1<<h), 1<<(n-2-h))
 	})
-	return c.low, c.high
+	return &c.low, &c.high
 }
 
-func powers(w m31.CM31, count int) []twiddle {
-	out := make([]twiddle, count)
+func powers(w m31.CM31, count int) twiddle {
+	out := twiddle{make([]m31.CM31, count), make([]m31.CM31, count), make([]m31.CM31, count)}
 	p := w.One()
-	for j := range out {
+	for j := range count {
 		p2 := p.Square()
-		out[j] = twiddle{p, p2, p2.Mul(p)}
+		out.w1[j], out.w2[j], out.w3[j] = p, p2, p2.Mul(p)
 		p = p.Mul(w)
 	}
 	return out

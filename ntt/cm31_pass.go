@@ -21,6 +21,11 @@ func forward(a []m31.CM31, n, live int) {
 		return
 	}
 	for size := n; size >= 2; size -= 2 {
+		if size == 4 {
+			low, _ := tables(4)
+			m31.Radix16(a, &[3][4]m31.CM31{[4]m31.CM31(low.w1), [4]m31.CM31(low.w2), [4]m31.CM31(low.w3)})
+			return
+		}
 		parts := live
 		for lo := 0; lo < len(a); lo += 1 << size {
 			parts = pass(a[lo:lo+1<<size], size, live, 0, 1<<(size-2))
@@ -43,75 +48,47 @@ func parallelPass(a []m31.CM31, n, live int) {
 // independent columns. It returns log2 of the number of elements of a quarter
 // that may be non-zero.
 func pass(a []m31.CM31, n, live, from, to int) int {
-	q := 1 << (n - 2)
-	a0, a1, a2, a3 := a[:q], a[q:2*q], a[2*q:3*q], a[3*q:4*q]
 	if live <= n-2 {
 		to = min(to, 1<<live)
 	}
 	low, high := tables(n)
 	if n <= cachedLog {
-		if live <= n-2 {
-			for j := from; j < to; j++ {
-				sparse(&a0[j], &a1[j], &a2[j], &a3[j], &low[j])
-			}
-		} else if n == 2 {
-			butterfly(&a0[0], &a1[0], &a2[0], &a3[0])
-		} else {
-			t, a0, a1, a2, a3 := low[:to], a0[:to], a1[:to], a2[:to], a3[:to]
-			for j := from; j < to; j++ {
-				dense(&a0[j], &a1[j], &a2[j], &a3[j], &t[j])
-			}
+		if from < to {
+			low.part(from, to).apply(a, n, live, from)
 		}
 		return min(live, n-2)
 	}
+	// The twiddles of a stretch of positions are those of the low table times
+	// one of the high table.
 	shift := halfLog(n)
-	for j := from; j < to; j++ {
-		h, l := &high[j>>shift], &low[j&(1<<shift-1)]
-		t := twiddle{h.w1.Mul(l.w1), h.w2.Mul(l.w2), h.w3.Mul(l.w3)}
-		if live <= n-2 {
-			sparse(&a0[j], &a1[j], &a2[j], &a3[j], &t)
-		} else {
-			dense(&a0[j], &a1[j], &a2[j], &a3[j], &t)
-		}
+	var memory [3][stretch]m31.CM31
+	for from < to {
+		h, l := from>>shift, from&(1<<shift-1)
+		count := min(to-from, 1<<shift-l, stretch)
+		t, factors := twiddle{memory[0][:count], memory[1][:count], memory[2][:count]}, low.part(l, l+count)
+		m31.ScaleVecCM31(t.w1, factors.w1, high.w1[h])
+		m31.ScaleVecCM31(t.w2, factors.w2, high.w2[h])
+		m31.ScaleVecCM31(t.w3, factors.w3, high.w3[h])
+		t.apply(a, n, live, from)
+		from += count
 	}
 	return min(live, n-2)
 }
 
-// sparse is dense where all but the first element are zero.
-func sparse(x0, x1, x2, x3 *m31.CM31, t *twiddle) {
-	v := *x0
-	*x1, *x2, *x3 = v.Mul(t.w2), v.Mul(t.w1), v.Mul(t.w3)
-}
+// stretch is the number of positions whose twiddles are made at a time.
+const stretch = 256
 
-// butterfly is dense where all twiddles are 1.
-func butterfly(x0, x1, x2, x3 *m31.CM31) {
-	b0, b1 := x0.Add(*x2), x0.Sub(*x2)
-	b2, b3 := x1.Add(*x3), x1.Sub(*x3).MulI()
-	*x0, *x1, *x2, *x3 = b0.Add(b2), b0.Sub(b2), b1.Add(b3), b1.Sub(b3)
-}
-
-// dense is the radix-4 butterfly: two layers of radix 2, in which the fourth
-// root of unity is i. Sums that go into a product stay below 2P unreduced, so
-// that two products add up within 64 bits.
-func dense(x0, x1, x2, x3 *m31.CM31, t *twiddle) {
-	const p = uint64(m31.P)
-	b0, b1 := x0.Add(*x2), x0.Sub(*x2)
-	b2, b3 := x1.Add(*x3), x1.Sub(*x3) // b3 still lacks its factor i
-	w1r, w1i := uint64(t.w1.Re), uint64(t.w1.Im)
-	w2r, w2i := uint64(t.w2.Re), uint64(t.w2.Im)
-	w3r, w3i := uint64(t.w3.Re), uint64(t.w3.Im)
-	*x0 = b0.Add(b2)
-	r, i := uint64(b0.Re)+p-uint64(b2.Re), uint64(b0.Im)+p-uint64(b2.Im)
-	*x1 = m31.CM31{Re: reduce(r*w2r + (2*p-i)*w2i), Im: reduce(r*w2i + i*w2r)}
-	r, i = uint64(b1.Re)+p-uint64(b3.Im), uint64(b1.Im)+uint64(b3.Re)
-	*x2 = m31.CM31{Re: reduce(r*w1r + (2*p-i)*w1i), Im: reduce(r*w1i + i*w1r)}
-	r, i = uint64(b1.Re)+uint64(b3.Im), uint64(b1.Im)+p-uint64(b3.Re)
-	*x3 = m31.CM31{Re: reduce(r*w3r + (2*p-i)*w3i), Im: reduce(r*w3i + i*w3r)}
-}
-
-// reduce is x modulo P.
-func reduce(x uint64) m31.Element {
-	x = x&m31.P + x>>31 // below 2^34
-	x = x&m31.P + x>>31 // at most P+7
-	return m31.Element(min(uint32(x), uint32(x)-m31.P))
+// apply does the butterflies of a column of 2^n elements from one position on,
+// for as many as there are twiddles.
+func (t twiddle) apply(a []m31.CM31, n, live, from int) {
+	q, count := 1<<(n-2), len(t.w1)
+	quarter := func(k int) []m31.CM31 { return a[k*q+from : k*q+from+count] }
+	if live <= n-2 { // all but the first quarter are zero
+		v := quarter(0)
+		m31.MulVecCM31(quarter(1), v, t.w2)
+		m31.MulVecCM31(quarter(2), v, t.w1)
+		m31.MulVecCM31(quarter(3), v, t.w3)
+		return
+	}
+	m31.Radix4(quarter(0), quarter(1), quarter(2), quarter(3), t.w1, t.w2, t.w3)
 }

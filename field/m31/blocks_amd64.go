@@ -443,3 +443,83 @@ func dotQM31TwoBlocks(out *lazySums, a0 *QM31, a1 *QM31, b0 *QM31, b1 *QM31, n i
 	}
 	return 0
 }
+
+//go:noescape
+func mulCM31AVX2(dst *CM31, a *CM31, b *CM31, n int)
+
+//go:noescape
+func mulCM31AVX512(dst *CM31, a *CM31, b *CM31, n int)
+
+func mulCM31Blocks(dst *CM31, a *CM31, b *CM31, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 8 {
+			mulCM31AVX512(dst, a, b, n/8)
+			return n &^ 7
+		}
+	case useAVX2:
+		if n >= 4 {
+			mulCM31AVX2(dst, a, b, n/4)
+			return n &^ 3
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func scaleCM31AVX2(dst *CM31, a *CM31, s *CM31, n int)
+
+//go:noescape
+func scaleCM31AVX512(dst *CM31, a *CM31, s *CM31, n int)
+
+func scaleCM31Blocks(dst *CM31, a *CM31, s *CM31, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 8 {
+			scaleCM31AVX512(dst, a, s, n/8)
+			return n &^ 7
+		}
+	case useAVX2:
+		if n >= 4 {
+			scaleCM31AVX2(dst, a, s, n/4)
+			return n &^ 3
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func radix4AVX2(x0 *CM31, x1 *CM31, x2 *CM31, x3 *CM31, w1 *CM31, w2 *CM31, w3 *CM31, n int)
+
+//go:noescape
+func radix4AVX512(x0 *CM31, x1 *CM31, x2 *CM31, x3 *CM31, w1 *CM31, w2 *CM31, w3 *CM31, n int)
+
+func radix4Blocks(x0 *CM31, x1 *CM31, x2 *CM31, x3 *CM31, w1 *CM31, w2 *CM31, w3 *CM31, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 8 {
+			radix4AVX512(x0, x1, x2, x3, w1, w2, w3, n/8)
+			return n &^ 7
+		}
+	case useAVX2:
+		if n >= 4 {
+			radix4AVX2(x0, x1, x2, x3, w1, w2, w3, n/4)
+			return n &^ 3
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func radix16AVX2(a *CM31, w *CM31, n int)
+
+func radix16Blocks(a *CM31, w *CM31, n int) int {
+	switch vectors {
+	case useAVX512, useAVX2:
+		if n >= 16 {
+			radix16AVX2(a, w, n/16)
+			return n &^ 15
+		}
+	}
+	return 0
+}

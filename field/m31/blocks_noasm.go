@@ -43,3 +43,11 @@ func dotBaseTwoBlocks(*lazySums, *Element, *Element, *QM31, *QM31, int) int { re
 func dotQM31Blocks(*lazySums, *QM31, *QM31, int) int { return 0 }
 
 func dotQM31TwoBlocks(*lazySums, *QM31, *QM31, *QM31, *QM31, int) int { return 0 }
+
+func mulCM31Blocks(*CM31, *CM31, *CM31, int) int { return 0 }
+
+func scaleCM31Blocks(*CM31, *CM31, *CM31, int) int { return 0 }
+
+func radix4Blocks(*CM31, *CM31, *CM31, *CM31, *CM31, *CM31, *CM31, int) int { return 0 }
+
+func radix16Blocks(*CM31, *CM31, int) int { return 0 }

@@ -8,3 +8,5 @@ func eachVariant(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	f(t)
 }
+
+func eachVariantOf(b *testing.B, f func(b *testing.B)) { f(b) }

@@ -247,7 +247,9 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-func BenchmarkVectors(b *testing.B) {
+func BenchmarkVectors(b *testing.B) { eachVariantOf(b, benchmarkVectors) }
+
+func benchmarkVectors(b *testing.B) {
 	// Three slices of words fit into any first-level cache.
 	const n, m = 2048, 512
 	r := rand.New(rand.NewPCG(22, 23))
@@ -276,6 +278,12 @@ func BenchmarkVectors(b *testing.B) {
 		{"DotQM31AtTwo", m / 2, func() { sink = DotQM31AtTwo(qx[:m/2], qx[m/2:], qy[:m/2], qy[m/2:]) }},
 		{"FoldBase", m, func() { FoldBase(qz, x[:m], x[m:2*m], qy[0]) }},
 		{"FoldQM31", m / 2, func() { FoldQM31(qz[:m/2], qx[:m/2], qx[m/2:], qy[0]) }},
+		{"Radix4", n / 2, func() {
+			c := Pairs(x)
+			k := len(c) / 4
+			w := Pairs(y)
+			Radix4(c[:k], c[k:2*k], c[2*k:3*k], c[3*k:], w[:k], w[k:2*k], w[2*k:3*k])
+		}},
 		{"BatchInverseQM31", m, func() { BatchInverseQM31(qz, qx) }},
 	} {
 		b.Run(o.name, func(b *testing.B) {
@@ -307,4 +315,19 @@ func BenchmarkElements(b *testing.B) {
 			x = x.Inverse()
 		}
 	})
+}
+
+// BenchmarkClock counts cycles: a multiplication of 64-bit words waits for the
+// one before it three of them on all amd64 processors of today.
+func BenchmarkClock(b *testing.B) {
+	x := uint64(b.N) | 1
+	for b.Loop() {
+		for range 1000 {
+			x *= x
+		}
+	}
+	b.ReportMetric(3*1000*float64(b.N)/b.Elapsed().Seconds()/1e9, "GHz")
+	if x == 0 {
+		b.Fatal("an odd number became even")
+	}
 }

@@ -31,7 +31,7 @@ func supported(set int) bool {
 }
 
 func detect() int {
-	for _, set := range []int{useAVX2} {
+	for _, set := range []int{useAVX512, useAVX2} {
 		if supported(set) {
 			return set
 		}

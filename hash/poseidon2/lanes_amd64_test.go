@@ -17,3 +17,14 @@ func TestLanes(t *testing.T) {
 		})
 	}
 }
+
+func BenchmarkLanes(b *testing.B) {
+	best := vectors
+	b.Cleanup(func() { vectors = best })
+	for v, name := range []string{"generic", "AVX2", "AVX-512"} {
+		if supported(v) {
+			vectors = v
+			b.Run(name, benchmarkLanes)
+		}
+	}
+}

@@ -5,3 +5,5 @@ package poseidon2
 import "testing"
 
 func TestLanes(t *testing.T) { testLanes(t) }
+
+func BenchmarkLanes(b *testing.B) { benchmarkLanes(b) }

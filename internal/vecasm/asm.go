@@ -115,7 +115,7 @@ func (a *Asm) To(name string, operands ...any) Reg {
 
 // pointers are where a function's arguments go, in order; the last argument n
 // goes to BX.
-var pointers = []string{"DI", "SI", "DX", "CX", "R8", "R9"}
+var pointers = []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10"}
 
 // Function writes one. Its last argument, after f.Args, is n, the number of
 // iterations, if f.Block is not 0. The body gets the pointers' registers.
