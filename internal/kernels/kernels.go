@@ -24,6 +24,7 @@ func All() []*kernel.Source {
 		bench.BN254Source,
 		bench.CardSource,
 		logup.Source,
+		logup.TailSource,
 		m31.Source,
 		matrix.ResidueSource,
 		matrix.Source,

@@ -7,4 +7,4 @@ import (
 	"github.com/zkwarp/zkwarp/logup/prover"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, prover.Source) }
+func TestMain(m *testing.M) { devicetest.Main(m, prover.Source, prover.TailSource) }

@@ -1,39 +1,15 @@
 package prover
 
 import (
-	_ "embed"
-
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field/m31"
 )
-
-//go:embed logup.cu
-var text string
-
-// Source is the package's kernels.
-var Source = &kernel.Source{Name: "logup/prover/logup.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, m31.Header}}
-
-const threads = 256
-
-func launch(q *device.Queue, name string, n int, args ...device.Arg) error {
-	return q.Launch(device.Kernel{Source: Source, Name: name}, device.D1(device.Blocks(n, threads)), device.D1(threads), 0, args...)
-}
 
 // add sums pairs of the layer below: p[x] = p0 q1 + p1 q0, d[x] = q0 q1.
 func add(q *device.Queue, p, d device.Buffer[m31.QM31], below layer) error {
 	n := p.Len()
 	num, den := below.num, below.den.Ext
 	ones := num.Stride == 1
-	if !q.OnHost() {
-		switch {
-		case ones:
-			return launch(q, "logup_add_ones", n, p.Arg(), d.Arg(), den.Arg(), device.U64(n))
-		case num.Base.Len() > 0:
-			return launch(q, "logup_add_base", n, p.Arg(), d.Arg(), num.Base.Arg(), den.Arg(), device.U64(n))
-		}
-		return launch(q, "logup_add_ext", n, p.Arg(), d.Arg(), num.Ext.Arg(), den.Arg(), device.U64(n))
-	}
 	po, do, y := p.Host(), d.Host(), den.Host()
 	base, ext := num.Base.Host(), num.Ext.Host()
 	return q.Parallel(n, 1024, func(lo, hi int) {
@@ -74,14 +50,10 @@ func copyRoot(q *device.Queue, out device.Buffer[m31.QM31], root layer) error {
 // claim writes p + lambda*q, where (p, q) is the root or the four evaluations
 // merged at tau. drawn holds lambda, after tau unless at the root; they go to
 // the point and to the coefficients, where the proof looks for them.
-func claim(q *device.Queue, value device.Buffer[m31.QM31], c claimed, drawn, lambda device.Buffer[m31.QM31]) error {
+func claim(value device.Buffer[m31.QM31], c claimed, drawn, lambda device.Buffer[m31.QM31]) {
 	var tau device.Buffer[m31.QM31]
 	if k := c.point.Len(); k > 0 {
 		tau = c.point.Slice(k-1, k)
-	}
-	if !q.OnHost() {
-		return q.Launch(device.Kernel{Source: Source, Name: "logup_claim"}, device.D1(1), device.D1(32), 0,
-			value.Arg(), c.evals.Arg(), drawn.Arg(), tau.Arg(), lambda.Arg())
 	}
 	e, d := c.evals.Host(), drawn.Host()
 	p, den := e[0], e[1]
@@ -91,5 +63,4 @@ func claim(q *device.Queue, value device.Buffer[m31.QM31], c claimed, drawn, lam
 	}
 	lambda.Host()[0] = d[len(d)-1]
 	value.Host()[0] = p.Add(d[len(d)-1].Mul(den))
-	return nil
 }

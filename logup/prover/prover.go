@@ -1,7 +1,9 @@
 // Package prover makes the proofs that package logup verifies, on a device.
 //
 // The whole tree is built first, from the leaves up, and kept; then its layers
-// are proved from the root down without waiting for the device.
+// are proved from the root down without waiting for the device. On the CPU that
+// is package sumcheck's prover, layer by layer; on a device it has kernels of its
+// own (device.go).
 package prover
 
 import (
@@ -79,27 +81,33 @@ func (r *run) free() {
 }
 
 // Prove proves the tree of 2^n leaves. It does not check that the fractions sum
-// to zero; if they do not, Verify says so. The claim is on the leaves. The tree
-// takes 2^n*32 bytes and its last layer's sum-check 2^n*20 more.
+// to zero; if they do not, Verify says so. The claim is on the leaves. It takes
+// 2^n*32 bytes for the tree, and on the CPU 2^n*20 more for the last layer.
 func Prove(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves) (*logup.Proof, *logup.Claim, error) {
+	return prove(q, tr, n, leaves, defaultSizes)
+}
+
+func prove(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves, s sizes) (*logup.Proof, *logup.Claim, error) {
 	if err := leaves.check(n); err != nil {
 		return nil, nil, err
 	}
 	r := &run{q: q, tr: tr}
 	defer r.free()
-	if err := r.build(n, leaves); err != nil {
-		return nil, nil, fmt.Errorf("logup: tree: %w", err)
-	}
-	words, points := 2, 0
-	for k := range n {
-		words += 3*k + 4
-		points += k + 1
-	}
-	out, err := alloc[m31.QM31](r, words+points)
+	words := words(n)
+	out, err := alloc[m31.QM31](r, words+points(n))
 	if err != nil {
 		return nil, nil, fmt.Errorf("logup: proof: %w", err)
 	}
-	if err := r.prove(n, out.Slice(0, words), out.Slice(words, words+points)); err != nil {
+	if q.OnHost() {
+		if err := r.build(n, leaves); err != nil {
+			return nil, nil, fmt.Errorf("logup: tree: %w", err)
+		}
+		err = r.prove(n, out.Slice(0, words), out.Slice(words, out.Len()))
+	} else {
+		d := &onDevice{sizes: s, q: q, tr: tr, n: n, words: out.Slice(0, words), points: out.Slice(words, out.Len())}
+		err = d.run(r, leaves)
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	host, err := out.Read(q)
@@ -125,7 +133,7 @@ func merge(e []m31.QM31, tau m31.QM31) (p, q m31.QM31) {
 	return e[0].Add(tau.Mul(e[1].Sub(e[0]))), e[2].Add(tau.Mul(e[3].Sub(e[2])))
 }
 
-// build fills r.layers, root first.
+// build fills r.layers, root first, on the CPU.
 func (r *run) build(n int, leaves Leaves) error {
 	r.layers = make([]layer, n+1)
 	r.layers[n] = layer{sumprover.Table{Base: leaves.Base, Ext: leaves.Ext}, sumprover.Ext(leaves.Den)}
@@ -156,7 +164,7 @@ func (r *run) build(n int, leaves Leaves) error {
 	return nil
 }
 
-// prove runs the protocol: words receives the root and each layer's messages
+// prove runs the protocol on the CPU: words receives the root and each layer's messages
 // and evaluations, points each layer's point followed by tau.
 func (r *run) prove(n int, words, points device.Buffer[m31.QM31]) error {
 	root := words.Slice(0, 2)
@@ -205,8 +213,6 @@ func (r *run) layer(in sumprover.Instance, c claimed, value, drawn device.Buffer
 	if err := r.tr.Challenge(drawn); err != nil {
 		return err
 	}
-	if err := claim(r.q, value, c, drawn, in.Coeffs.Slice(2, 3)); err != nil {
-		return err
-	}
+	claim(value, c, drawn, in.Coeffs.Slice(2, 3))
 	return sumprover.Run(r.q, r.tr, []sumprover.Instance{in}, value, out)
 }

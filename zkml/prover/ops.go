@@ -34,7 +34,8 @@ var ClaimsSource = &kernel.Source{Name: "zkml/prover/claims.cu", Text: claimsTex
 // preload compiles what a proof launches, all units at once: one after the
 // other, as stages reach them, takes several times as long.
 func preload(d *device.Device) error {
-	return d.Preload(append(sumcheckprover.Sources(), mleprover.Source, logupprover.Source, transcriptprover.Source, Source, ClaimsSource)...)
+	units := append(sumcheckprover.Sources(), mleprover.Source, logupprover.Source, logupprover.TailSource)
+	return d.Preload(append(units, transcriptprover.Source, Source, ClaimsSource)...)
 }
 
 const threads = 256
