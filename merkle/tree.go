@@ -13,11 +13,8 @@ type Tree struct {
 	levels [][]Digest // leaves first, the root last
 }
 
-// leafGrain and nodeGrain are how many hashes are worth another goroutine.
-const (
-	leafGrain = 64
-	nodeGrain = 64
-)
+// grain is how many permutations are worth another core: some 50 microseconds.
+const grain = 512
 
 // Leaves hashes all rows of the matrix, on all cores.
 func Leaves(dst []Digest, words []m31.Element, s Shape, l Layout) error {
@@ -25,7 +22,7 @@ func Leaves(dst []Digest, words []m31.Element, s Shape, l Layout) error {
 		return err
 	}
 	dst = dst[:s.Rows]
-	parallel.For(s.Rows, leafGrain, func(lo, hi int) {
+	parallel.For(s.Rows, max(lanes, 8*grain/max(8, s.RowWords)), func(lo, hi int) {
 		if !l.Columns {
 			hashRows(dst[lo:hi], words[lo*s.RowWords:hi*s.RowWords], s.RowWords)
 			return
@@ -47,7 +44,7 @@ func Leaves(dst []Digest, words []m31.Element, s Shape, l Layout) error {
 // Level hashes groups of children to the nodes above them, on all cores; src
 // has arity times as many digests as dst, and the two do not overlap.
 func Level(dst, src []Digest, arity int) {
-	parallel.For(len(dst), nodeGrain, func(lo, hi int) {
+	parallel.For(len(dst), max(lanes, 2*grain/arity), func(lo, hi int) {
 		hashNodes(dst[lo:hi], src[lo*arity:hi*arity], arity)
 	})
 }

@@ -57,11 +57,12 @@ func (t *Transcript) Grind(bits int) (Nonce, error) {
 	base := t.Clone()
 	base.put(2) // the list's length is the same for all nonces
 	const none = 1<<64 - 1
-	batch := uint64(1) << min(max(bits, 9), 16)
+	// Little work is not worth waking other cores for.
+	batch := uint64(1) << min(max(bits, 7), 16)
 	for lo := uint64(0); ; lo += batch {
 		var best atomic.Uint64
 		best.Store(none)
-		parallel.For(int(batch), 256, func(a, b int) {
+		parallel.For(int(batch), 1<<10, func(a, b int) {
 			for i := a; i < b; i += poseidon2.Lanes {
 				n := lo + uint64(i)
 				if n >= best.Load() {

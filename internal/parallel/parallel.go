@@ -3,7 +3,6 @@ package parallel
 
 import (
 	"runtime"
-	"sync"
 	"sync/atomic"
 )
 
@@ -23,18 +22,27 @@ func For(n, grain int, body func(lo, hi int)) {
 	}
 	// A few chunks a worker even out uneven progress.
 	chunk := max(grain, (n+4*workers-1)/(4*workers))
-	var next atomic.Int64
-	var wg sync.WaitGroup
-	for range workers {
-		wg.Go(func() {
-			for {
-				lo := int(next.Add(int64(chunk))) - chunk
-				if lo >= n {
-					return
-				}
-				body(lo, min(lo+chunk, n))
+	var next, done atomic.Int64
+	last := make(chan struct{})
+	run := func() {
+		for {
+			lo := int(next.Add(int64(chunk))) - chunk
+			if lo >= n {
+				return
 			}
-		})
+			hi := min(lo+chunk, n)
+			body(lo, hi)
+			if done.Add(int64(hi-lo)) == int64(n) {
+				close(last)
+			}
+		}
 	}
-	wg.Wait()
+	// The caller works too, and waits for indices, not for goroutines: waking a
+	// thread can take longer than a short loop, and who wakes up when nothing is
+	// left need not be waited for.
+	for range workers - 1 {
+		go run()
+	}
+	run()
+	<-last
 }

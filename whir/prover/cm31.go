@@ -18,8 +18,8 @@ var _ backend[m31.Element, m31.CM31, m31.QM31] = cm31{}
 
 func (cm31) scheme() *whir.SchemeCM31 { return whir.CM31() }
 
-// grain is how many table entries are worth a goroutine.
-const grain = 1 << 11
+// grain is how many table entries are worth another core.
+const grain = 1 << 12
 
 func (cm31) encodeSymbols(tables [][]m31.CM31, fold, logLeaves int) ([]m31.Element, error) {
 	columns := make([]m31.CM31, len(tables)<<(fold+logLeaves))

@@ -177,10 +177,13 @@ func BenchmarkModel(b *testing.B) {
 		table := many(1<<vars, s.base)
 		point := many(vars, s.qm31)
 		claims := []whir.M31Claim{{Point: point, Value: mle.EvaluateBase(table, point)}}
-		var c *Committed
+		c, err := CommitM31(q, p, table)
+		if err != nil {
+			b.Fatal(err)
+		}
 		b.Run(fmt.Sprintf("commit/2^%d", vars), func(b *testing.B) {
 			for b.Loop() {
-				if c, err = CommitM31(q, p, table); err != nil {
+				if _, err := CommitM31(q, p, table); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -40,12 +40,17 @@ func (s *session) layer(ly *plan.Layer, o *layerLayout) error {
 		return err
 	}
 	instances := make([]sumprover.Instance, len(ly.Instances))
+	var bound []mleprover.Restriction
 	for k := range ly.Instances {
 		in := &ly.Instances[k]
 		var err error
-		if instances[k], err = s.instance(in, &o.instances[k]); err != nil {
+		if instances[k], err = s.instance(in, &o.instances[k], &bound); err != nil {
 			return fmt.Errorf("%q: %w", in.Name, err)
 		}
+	}
+	// All matrices of the layer together.
+	if err := mleprover.Restrict(s.q, bound); err != nil {
+		return err
 	}
 	shapes := ly.Shapes()
 	n, d := sumcheck.Rounds(shapes), sumcheck.Degree(shapes)
@@ -69,11 +74,12 @@ func (s *session) gather(ly *plan.Layer, o *layerLayout) error {
 	return nil
 }
 
-// instance is one sum-check's factors.
-func (s *session) instance(in *plan.Instance, o *instanceLayout) (out sumprover.Instance, err error) {
+// instance is one sum-check's factors. Those of a product of matrices are there
+// once the restrictions are done that are added to bound.
+func (s *session) instance(in *plan.Instance, o *instanceLayout, bound *[]mleprover.Restriction) (out sumprover.Instance, err error) {
 	out.Shape = in.Shape()
 	if in.Kind == plan.Contract {
-		out.Tables, err = s.contraction(in, o)
+		out.Tables, err = s.contraction(in, o, bound)
 		return out, err
 	}
 	var public sumprover.Table
@@ -166,24 +172,25 @@ func (s *session) paddingGuard(in *plan.Instance, o *instanceLayout) (sumprover.
 }
 
 // contraction is x~(i, .) and w~(., j) as tables over the contracted axis.
-func (s *session) contraction(in *plan.Instance, o *instanceLayout) ([]sumprover.Table, error) {
+func (s *session) contraction(in *plan.Instance, o *instanceLayout, bound *[]mleprover.Restriction) ([]sumprover.Table, error) {
 	x, w := s.plan.Evals[in.X], s.plan.Evals[in.W]
 	k := 1 << in.Vars
-	xt, err := s.restrict(s.polys[x.Poly], k, o.rows, true)
+	xt, err := s.restrict(s.polys[x.Poly], k, o.rows, mleprover.Rows, bound)
 	if err != nil {
 		return nil, err
 	}
-	wt, err := s.restrict(s.polys[w.Poly], k, o.cols, in.Trans)
-	if err != nil {
-		return nil, err
+	side := mleprover.Columns
+	if in.Trans {
+		side = mleprover.Rows
 	}
-	return []sumprover.Table{xt, wt}, nil
+	wt, err := s.restrict(s.polys[w.Poly], k, o.cols, side, bound)
+	return []sumprover.Table{xt, wt}, err
 }
 
-// restrict binds the rows (byRow) or the columns of a matrix to a point, of
-// which a table of eq is at an element of scratch, and leaves k entries. An axis
-// of one entry, which has no table, leaves the matrix as it is.
-func (s *session) restrict(m device.Buffer[m31.Element], k, eq int, byRow bool) (sumprover.Table, error) {
+// restrict binds one side of a matrix to a point, of which a table of eq is at
+// an element of scratch, and leaves k entries. A side of one entry, which has no
+// table, leaves the matrix as it is.
+func (s *session) restrict(m device.Buffer[m31.Element], k, eq int, side mleprover.Side, bound *[]mleprover.Restriction) (sumprover.Table, error) {
 	if eq < 0 {
 		return sumprover.Base(m), nil
 	}
@@ -192,11 +199,10 @@ func (s *session) restrict(m device.Buffer[m31.Element], k, eq int, byRow bool) 
 	if err != nil {
 		return sumprover.Table{}, err
 	}
-	weights := s.scratch.Slice(eq, eq+n)
-	if byRow {
-		err = mleprover.RestrictRows(s.q, out, m, n, k, weights)
-	} else {
-		err = mleprover.RestrictCols(s.q, out, m, k, n, weights)
+	r := mleprover.Restriction{Words: m, Rows: n, Cols: k, Side: side, Weights: s.scratch.Slice(eq, eq+n), Out: out}
+	if side == mleprover.Columns {
+		r.Rows, r.Cols = k, n
 	}
-	return sumprover.Ext(out), err
+	*bound = append(*bound, r)
+	return sumprover.Ext(out), nil
 }

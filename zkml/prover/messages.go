@@ -18,7 +18,7 @@ import (
 func (s *session) lookups(tr *transcript.Transcript) error {
 	var err error
 	if len(s.plan.Leaves) > 0 {
-		if s.proof.Nonce, err = tr.Grind(s.arg.Work); err != nil {
+		if s.proof.Nonce, err = (searcher{tr, s.q}).Grind(s.arg.Work); err != nil {
 			return fmt.Errorf("work: %w", err)
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/transcript"
 )
 
 // TestResident makes proofs side by side with one key in memory, evicts it
@@ -158,3 +160,29 @@ const (
 	maxLaunches = 160
 	maxSyncs    = 3
 )
+
+// TestSearch finds the host's nonces, for little work and for much.
+func TestSearch(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		for bits := range 13 {
+			want, got := transcript.New(transcript.TagTest), transcript.New(transcript.TagTest)
+			for _, tr := range []*transcript.Transcript{want, got} {
+				tr.Absorb(make([]m31.Element, bits)) // so that nonces straddle blocks
+			}
+			a, err := want.Grind(bits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b, err := searcher{got, q}.Grind(bits)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if a != b || want.State() != got.State() {
+				t.Errorf("%d bits: nonce %v, want %v", bits, b, a)
+			}
+		}
+		if _, err := (searcher{transcript.New(transcript.TagTest), q}).Grind(transcript.MaxWorkBits + 1); !errors.Is(err, transcript.ErrBits) {
+			t.Errorf("too much work: %v", err)
+		}
+	})
+}

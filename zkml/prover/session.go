@@ -15,8 +15,8 @@ import (
 )
 
 // session is one run of an argument's prover. The host waits for the device
-// twice: for the witness, which it commits to, and for the messages between
-// the commitments and the openings.
+// for the witness, which it commits to, for the fractional sums, for the
+// messages between the commitments and the openings, and for proofs of work.
 type session struct {
 	*layout
 	q    *device.Queue
@@ -210,7 +210,7 @@ func (s *session) open() error {
 		if s.hooks.open != nil {
 			c = s.hooks.open(s, plan.Home(h), c)
 		}
-		o, err := whirprover.OpenM31(s.host, s.opening, s.committed[h], []whir.M31Claim{c})
+		o, err := whirprover.OpenM31(s.host, searcher{s.opening, s.q}, s.committed[h], []whir.M31Claim{c})
 		if err != nil {
 			return fmt.Errorf("%s: %w", plan.Home(h), err)
 		}
