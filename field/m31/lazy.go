@@ -58,24 +58,13 @@ func (s *lazySums) products(n int) (sum QM31) {
 	return QM31{ac.Add(bd.mulR()), ad.Add(bc)}
 }
 
-// matrix is multiplication by a QM31 element as a matrix of words between -P/2
-// and P/2, in the order in which vector loops need it: of rows 0 and 2, then of
-// 1 and 3, the columns (0, 2), (2, 0), (1, 3) and (3, 1).
-type matrix [8][2]int64
-
-func newMatrix(r QM31) *matrix {
+// multiplication by r is the product by this matrix, row by row.
+func multiplication(r QM31) [4][4]Element {
 	e := r.B.mulR()
-	rows := [4][4]Element{
+	return [4][4]Element{
 		{r.A.Re, r.A.Im.Neg(), e.Re, e.Im.Neg()},
 		{r.A.Im, r.A.Re, e.Im, e.Re},
 		{r.B.Re, r.B.Im.Neg(), r.A.Re, r.A.Im.Neg()},
 		{r.B.Im, r.B.Re, r.A.Im, r.A.Re},
 	}
-	m := new(matrix)
-	for k, c := range [4][2]int{{0, 2}, {2, 0}, {1, 3}, {3, 1}} {
-		for i := range 2 {
-			m[4*i+k] = [2]int64{rows[i][c[0]].Int(), rows[i+2][c[1]].Int()}
-		}
-	}
-	return m
 }

@@ -76,28 +76,8 @@ func permuteLanes24(s *[24][Lanes]m31.Element) bool {
 	return true
 }
 
-// Round constants in the order of their use.
-var (
-	lanes16, lanes24   = flatten(16), flatten(24)
-	lifted16, lifted24 = lifted(16), lifted(24)
-)
-
-func flatten(width int) []uint32 {
-	p, err := M31(width)
-	if err != nil {
-		panic(err) // both widths in use are known
-	}
-	c := p.Constants()
-	var out []uint32
-	for _, r := range c.First {
-		out = append(out, r...)
-	}
-	out = append(out, c.Partial...)
-	for _, r := range c.Last {
-		out = append(out, r...)
-	}
-	return out
-}
+// The same round constants for 64-bit lanes.
+var lifted16, lifted24 = lifted(16), lifted(24)
 
 // lifted are the constants of flatten in 64 bits. Those that are added to the
 // first word after a partial round carry LanesLift.

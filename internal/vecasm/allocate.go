@@ -25,9 +25,11 @@ func (a *Asm) allocate() {
 		slices.Sort(free)
 	}
 	for i, l := range a.lines {
+		numbers := make([]int, len(l.regs))
 		for k, r := range l.regs {
 			if m, ok := at[r]; ok {
-				l.text = fill(l.text, k, fmt.Sprint(a.Register, m))
+				numbers[k] = m
+				l.fill(k, a.Register, m)
 			}
 		}
 		release(i, true) // what is read for the last time can be written over
@@ -43,7 +45,11 @@ func (a *Asm) allocate() {
 				m, free = free[0], free[1:]
 				at[r] = m
 			}
-			l.text = fill(l.text, k, fmt.Sprint(a.Register, m))
+			numbers[k] = m
+			l.fill(k, a.Register, m)
+		}
+		if l.encode != nil {
+			l.text = l.encode(numbers)
 		}
 		release(i, false) // what is written and never read
 		a.out.WriteString(strings.ReplaceAll(l.text, string(closed), "") + "\n")
@@ -72,18 +78,18 @@ func (a *Asm) lifetimes() (first, last map[Reg]int) {
 	return first, last
 }
 
-// fill puts a name in place of the k-th mark of the text.
-func fill(text string, k int, name string) string {
-	for i := range len(text) {
-		if text[i] == open || text[i] == closed {
-			if k == 0 {
-				if text[i] == closed {
-					return text
-				}
-				return text[:i] + string(closed) + name + text[i+1:]
-			}
-			k--
+// fill puts a name in place of the k-th mark.
+func (l *line) fill(k int, register string, number int) {
+	for i, c := range l.text {
+		if c != open && c != closed {
+			continue
 		}
+		if k == 0 {
+			if c == open {
+				l.text = l.text[:i] + string(closed) + fmt.Sprint(register, number) + l.text[i+1:]
+			}
+			return
+		}
+		k--
 	}
-	panic("no such mark")
 }

@@ -23,7 +23,15 @@ type Set struct {
 var (
 	AVX2   = Set{"AVX2", 32, 16, "Y"}
 	AVX512 = Set{"AVX512", 64, 32, "Z"}
+	NEON   = Set{"NEON", 16, 32, ""} // registers are V or F, see In
 )
+
+// In is a register operand with text around it: "V" and ".S4", or "F" and "".
+type In struct {
+	Before string
+	Reg    Reg
+	After  string
+}
 
 // Words is the number of 32-bit words of a vector.
 func (s Set) Words() int { return s.Bytes / 4 }
@@ -53,8 +61,9 @@ type Function struct {
 // line is an instruction or a label, with the registers it mentions in place of
 // each mark.
 type line struct {
-	text string
-	regs []Reg
+	text   string
+	regs   []Reg
+	encode func(regs []int) string // makes the text, if not nil
 }
 
 const (
@@ -96,10 +105,14 @@ func (a *Asm) Op(name string, operands ...any) {
 		if i == 0 {
 			sep = " "
 		}
-		if r, ok := o.(Reg); ok {
+		switch o := o.(type) {
+		case Reg:
 			l.text += sep + string(open)
-			l.regs = append(l.regs, r)
-		} else {
+			l.regs = append(l.regs, o)
+		case In:
+			l.text += sep + o.Before + string(open) + o.After
+			l.regs = append(l.regs, o.Reg)
+		default:
 			l.text += sep + fmt.Sprint(o)
 		}
 	}
@@ -113,9 +126,32 @@ func (a *Asm) To(name string, operands ...any) Reg {
 	return d
 }
 
-// pointers are where a function's arguments go, in order; the last argument n
-// goes to BX.
-var pointers = []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10"}
+// Encode is an instruction that Go's assembler does not know: encode makes its
+// word from the numbers of the registers, and about is its usual spelling.
+func (a *Asm) Encode(about string, encode func(regs []int) uint32, regs ...Reg) {
+	a.lines = append(a.lines, line{regs: regs, encode: func(m []int) string {
+		return fmt.Sprintf("\tWORD $%#08x // %s %v", encode(m), about, m)
+	}})
+}
+
+// machine is what else differs between processors: a move of 64 bits, the
+// register of the last argument n, an addition, the end of a loop, what precedes
+// a return, and the registers of the other arguments, in order.
+type machine struct {
+	move, n, add string
+	next, leave  []string
+	pointers     []string
+}
+
+func (s Set) machine() machine {
+	if s.Bytes == 16 {
+		return machine{"MOVD", "R7", "ADD", []string{"SUBS $1, %s", "BNE %s"}, nil, []string{"R0", "R1", "R2", "R3", "R4", "R5", "R6"}}
+	}
+	return machine{"MOVQ", "BX", "ADDQ", []string{"DECQ %s", "JNZ %s"}, []string{"VZEROUPPER"}, []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10"}}
+}
+
+// N is the register of a function's last argument n.
+func (s Set) N() string { return s.machine().n }
 
 // Function writes one. Its last argument, after f.Args, is n, the number of
 // iterations, if f.Block is not 0. The body gets the pointers' registers.
@@ -123,20 +159,22 @@ func (a *Asm) Function(f Function, body func(p []string)) {
 	a.Functions = append(a.Functions, f)
 	a.lines, a.loops, a.next = nil, nil, 0
 	args := strings.Join(f.Args, ", ")
-	size := 8 * len(f.Args)
+	size, m := 8*len(f.Args), a.machine()
 	for i, arg := range f.Args {
 		name, _, _ := strings.Cut(arg, " ")
-		a.Op("MOVQ", fmt.Sprintf("%s+%d(FP)", name, 8*i), pointers[i])
+		a.Op(m.move, fmt.Sprintf("%s+%d(FP)", name, 8*i), m.pointers[i])
 	}
 	if f.Block != 0 {
-		a.Op("MOVQ", fmt.Sprintf("n+%d(FP)", size), "BX")
+		a.Op(m.move, fmt.Sprintf("n+%d(FP)", size), m.n)
 		args += ", n int"
 		size += 8
 	}
 	fmt.Fprintf(&a.out, "\n// func %s%s(%s)\n", f.Name, a.Name, args)
 	fmt.Fprintf(&a.out, "TEXT ·%s%s(SB), NOSPLIT, $0-%d\n", f.Name, a.Name, size)
-	body(pointers[:len(f.Args)])
-	a.Op("VZEROUPPER")
+	body(m.pointers[:len(f.Args)])
+	for _, l := range m.leave {
+		a.Op(l)
+	}
 	a.Op("RET")
 	a.allocate()
 }
@@ -147,8 +185,9 @@ func (a *Asm) Loop(label, counter string, body func()) {
 	start := len(a.lines)
 	a.lines = append(a.lines, line{text: "\n" + label + ":"})
 	body()
-	a.Op("DECQ", counter)
-	a.Op("JNZ", label)
+	m := a.machine()
+	a.Op(fmt.Sprintf(m.next[0], counter))
+	a.Op(fmt.Sprintf(m.next[1], label))
 	a.loops = append(a.loops, [2]int{start, len(a.lines) - 1})
 }
 
@@ -156,7 +195,7 @@ func (a *Asm) Loop(label, counter string, body func()) {
 func (a *Asm) Advance(p []string, steps ...int) {
 	for i, s := range steps {
 		if s != 0 {
-			a.Op("ADDQ", fmt.Sprintf("$%d", s), p[i])
+			a.Op(a.machine().add, fmt.Sprintf("$%d", s), p[i])
 		}
 	}
 }

@@ -33,7 +33,7 @@ func (a *asm) function(name string, block int, args []string, body func(p []stri
 
 // loop repeats body n times, after each of which the pointers move by steps.
 func (a *asm) loop(p []string, steps []int, body func()) {
-	a.Loop("loop", "BX", func() {
+	a.Loop("loop", a.N(), func() {
 		body()
 		a.Advance(p, steps...)
 	})

@@ -1,6 +1,6 @@
 // Command genvec writes the slice operations of package m31 on whole vectors,
-// from one description: blocks_avx2_amd64.s, blocks_avx512_amd64.s, and the Go
-// files that declare and choose them.
+// from one description: blocks_avx2_amd64.s, blocks_avx512_amd64.s and
+// blocks_neon_arm64.s, and the Go files that declare and choose them.
 //
 // A vector holds 8 or 16 words. Products of 32-bit words come as 64-bit lanes,
 // those of the even words and those of the odd ones apart; merge puts their
@@ -37,10 +37,17 @@ func run() error {
 	if err != nil {
 		return err
 	}
+	c := neonFile()
+	arm, err := goNeon(c, a.Functions)
+	if err != nil {
+		return err
+	}
 	for name, text := range map[string][]byte{
 		"blocks_avx2_amd64.s":   []byte(a.String()),
 		"blocks_avx512_amd64.s": []byte(b.String()),
 		"blocks_amd64.go":       choice,
+		"blocks_neon_arm64.s":   []byte(c.String()),
+		"blocks_arm64.go":       arm,
 		"blocks_noasm.go":       absence,
 	} {
 		if err := os.WriteFile(name, text, 0o644); err != nil {

@@ -1,9 +1,10 @@
-// Command genlanes writes lanes_avx2_amd64.s and lanes_avx512_amd64.s: the
-// permutations of widths 16 and 24 on eight states at once. One 32-byte row of
-// memory holds one word of all eight states.
+// Command genlanes writes lanes_avx2_amd64.s, lanes_avx512_amd64.s and
+// lanes_neon_arm64.s: the permutations of widths 16 and 24 on eight states at
+// once (on arm64 on four, twice). One 32-byte row of memory holds one word of all
+// eight states.
 //
 // With AVX2 all words are canonical, and the steps are those of m31.cuh; wide.go
-// has the other.
+// and neon.go have the others.
 package main
 
 import (
@@ -221,7 +222,13 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile("lanes_avx512_amd64.s", []byte(text), 0o644)
+	if err := os.WriteFile("lanes_avx512_amd64.s", []byte(text), 0o644); err != nil {
+		return err
+	}
+	if text, err = neonFile(); err != nil {
+		return err
+	}
+	return os.WriteFile("lanes_neon_arm64.s", []byte(text), 0o644)
 }
 
 func main() {

@@ -1,4 +1,4 @@
-//go:build !purego
+//go:build (amd64 || arm64) && !purego
 
 package poseidon2
 
@@ -7,7 +7,7 @@ import "testing"
 func TestLanes(t *testing.T) {
 	best := vectors
 	t.Cleanup(func() { vectors = best })
-	for v, name := range []string{"generic", "AVX2", "AVX-512"} {
+	for v, name := range variants {
 		t.Run(name, func(t *testing.T) {
 			if !supported(v) {
 				t.Skip("not on this machine")
@@ -21,7 +21,7 @@ func TestLanes(t *testing.T) {
 func BenchmarkLanes(b *testing.B) {
 	best := vectors
 	b.Cleanup(func() { vectors = best })
-	for v, name := range []string{"generic", "AVX2", "AVX-512"} {
+	for v, name := range variants {
 		if supported(v) {
 			vectors = v
 			b.Run(name, benchmarkLanes)

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package m31
+
+var variants = []string{"generic", "NEON"}

@@ -1,0 +1,5 @@
+//go:build !purego
+
+package poseidon2
+
+var variants = []string{"generic", "NEON"}
