@@ -33,6 +33,7 @@ func m31Cases() []Case {
 	}
 	cases = append(cases, matrixCases()...)
 	cases = append(cases, m31CPUCases()...)
+	cases = append(cases, exprCases()...)
 	return append(cases,
 		Case{Suite: "m31", Name: "sumcheck-batch-4096", About: "4096 product sum-checks of mixed sizes up to 2^25, one batch", Large: true, Run: batchCase(4096, 25)},
 		Case{Suite: "m31", Name: "sumcheck-batch-64", About: "64 of them, up to 2^12", Run: batchCase(64, 12)})

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device/internal/driver"
@@ -78,7 +79,7 @@ func with(t *testing.T, stand ...*Device) {
 // card is a GPU that cannot do anything.
 type card struct {
 	driver.Driver
-	loads    int
+	loads    atomic.Int32
 	compiler string
 	free     int64
 	cached   int64
@@ -96,7 +97,7 @@ func (c *card) Free(driver.Stream, driver.Ptr) error           { return nil }
 func (c *card) NewStream() (driver.Stream, error)              { return &silent{}, nil }
 
 func (c *card) Load(s *kernel.Source) (map[string]driver.Func, error) {
-	c.loads++
+	c.loads.Add(1)
 	return map[string]driver.Func{"k": 1}, nil
 }
 
@@ -157,8 +158,8 @@ func TestLoadByDigest(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if c.loads != 2 {
-		t.Errorf("%d loads of 2 units", c.loads)
+	if n := c.loads.Load(); n != 2 {
+		t.Errorf("%d loads of 2 units", n)
 	}
 }
 

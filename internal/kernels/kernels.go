@@ -13,6 +13,7 @@ import (
 	merkle "github.com/zkwarp/zkwarp/merkle/prover"
 	mle "github.com/zkwarp/zkwarp/mle/prover"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
+	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
 	zkml "github.com/zkwarp/zkwarp/zkml/prover"
 )
@@ -37,4 +38,14 @@ func All() []*kernel.Source {
 		zkml.ClaimsSource,
 		zkml.Source,
 	)
+}
+
+// Generated is the units that are written at run time, for a fixed set of
+// expressions.
+func Generated() []*kernel.Source {
+	var out []*kernel.Source
+	for _, e := range sumchecktest.Examples() {
+		out = append(out, sumcheck.ExprSources(e)...)
+	}
+	return out
 }

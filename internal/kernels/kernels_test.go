@@ -80,7 +80,7 @@ func TestEveryFileIsListed(t *testing.T) {
 // Launches are counted by the kernel's name alone.
 func TestKernelNamesAreUnique(t *testing.T) {
 	where := map[string]string{}
-	for _, s := range All() {
+	for _, s := range append(All(), Generated()...) {
 		entries, err := s.Kernels()
 		if err != nil {
 			t.Fatal(err)
@@ -107,7 +107,7 @@ var (
 
 // What the emulator runs is what ships: only ptx.cuh may tell the two apart.
 func TestOnlyPTXKnowsTheMachine(t *testing.T) {
-	for _, s := range All() {
+	for _, s := range append(All(), Generated()...) {
 		for _, x := range append(s.Closure(), s) {
 			if x.Name != "device/ptx.cuh" {
 				if found := machine.FindString(x.Text); found != "" {
@@ -135,7 +135,7 @@ func TestOnlyPTXKnowsTheMachine(t *testing.T) {
 
 func TestCompilesForSIMT(t *testing.T) {
 	d := devicetest.Open(t, "simt")
-	for _, s := range All() {
+	for _, s := range append(All(), Generated()...) {
 		if err := d.Preload(s); err != nil {
 			t.Error(err)
 		}

@@ -32,7 +32,12 @@ type onDevice struct {
 }
 
 func newOnDevice(q *device.Queue, tr *transcript.Transcript, instances []Instance, n, d int, out Output, lim limits) (*onDevice, error) {
+	instances, values, err := prepareExprs(q, instances)
+	if err != nil {
+		return nil, err
+	}
 	l, err := newLayout(q, instances, n, d, out, lim)
+	l.memory = append(l.memory, values)
 	if err != nil {
 		l.Free()
 		return nil, err

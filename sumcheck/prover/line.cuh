@@ -113,3 +113,18 @@ DEVICE_INLINE qm31 line_share(const Batch *b, const Instance &in, u32 instance, 
   if (in.point) weight = qm31_mul(weight, eq_line(((const qm31 *)in.point)[in.vars - open], q));
   return qm31_mul(v, weight);
 }
+
+// bind_piece binds variables of an instance's tables.
+DEVICE_INLINE void bind_piece(const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
+  const Table *tables = (const Table *)b->tables + in.table;
+  bool unbound = p.group.open + p.group.fold == in.vars;
+#pragma unroll 1
+  for (u32 k = 0; k < in.factors; k++) {
+    Side s = side_of(tables[k], unbound);
+    qm31 *out = (qm31 *)tables[k].folded;
+#pragma unroll 1
+    for (u64 x = p.begin + (threadIdx.x & 31); x < p.end; x += 32)
+#pragma unroll 1
+      for (u32 u = 0; u < 2; u++) out[x + u * p.spread] = bound_entry(s, x + u * p.spread, p.group.open, p.group.fold, bound.weights[p.group.fold]);
+  }
+}

@@ -5,6 +5,13 @@ import (
 
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/sumcheck/prover"
+	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, prover.Sources()...) }
+func TestMain(m *testing.M) {
+	sources := prover.Sources()
+	for _, e := range sumchecktest.Examples() {
+		sources = append(sources, prover.ExprSources(e)...)
+	}
+	devicetest.Main(m, sources...)
+}

@@ -145,13 +145,6 @@ func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	if len(instances) == 0 || values.Len() != len(instances) || out.Rounds.Len() != n*d || out.Evals.Len() != sumcheck.Evaluations(shapes) || out.Point.Len() != n {
 		return fmt.Errorf("%w: buffers do not fit %d instances", sumcheck.ErrShape, len(instances))
 	}
-	if !q.OnHost() {
-		for j, in := range instances {
-			if in.Expr != nil {
-				return fmt.Errorf("instance %d: %w: expression %v on %s, the CPU has them", j, device.ErrUnavailable, in.Expr, q.Device().Name())
-			}
-		}
-	}
 	var b batch
 	var err error
 	if q.OnHost() {

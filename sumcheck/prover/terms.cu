@@ -3,21 +3,6 @@
 // at a time.
 #include "sumcheck/prover/line.cuh"
 
-// bind_piece binds variables of an instance's tables.
-DEVICE_INLINE void bind_piece(const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
-  const Table *tables = (const Table *)b->tables + in.table;
-  bool unbound = p.group.open + p.group.fold == in.vars;
-#pragma unroll 1
-  for (u32 k = 0; k < in.factors; k++) {
-    Side s = side_of(tables[k], unbound);
-    qm31 *out = (qm31 *)tables[k].folded;
-#pragma unroll 1
-    for (u64 x = p.begin + (threadIdx.x & 31); x < p.end; x += 32)
-#pragma unroll 1
-      for (u32 u = 0; u < 2; u++) out[x + u * p.spread] = bound_entry(s, x + u * p.spread, p.group.open, p.group.fold, bound.weights[p.group.fold]);
-  }
-}
-
 extern "C" __global__ void __launch_bounds__(128) sumcheck_terms(u32 *sponge, const Batch *__restrict__ batch, const Group *__restrict__ groups,
                                                                  u32 group_count, u32 chunks, u32 round, u32 window, u32 classes, u32 blocks) {
   __shared__ Pass s;

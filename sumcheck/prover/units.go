@@ -114,6 +114,9 @@ var (
 
 // kernels is the set that serves an instance.
 func kernels(in Instance) *kernelSet {
+	if in.Expr != nil {
+		return &kernelsOf(in.Expr).kernelSet
+	}
 	if in.Terms != nil {
 		return termsKernels
 	}

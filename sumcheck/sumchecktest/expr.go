@@ -214,24 +214,31 @@ func RandomExpr(rng *rand.Rand, degree int) *sumcheck.Expr {
 	}
 }
 
-// ExprBatches are the shapes of batches with expressions: of low and of the
-// highest degree, with and without eq and scalars, beside built-in shapes of
-// other degrees and sizes.
-func ExprBatches() map[string][]sumcheck.Shape {
-	compile := func(text string, scalars ...string) *sumcheck.Expr {
-		return sumcheck.MustCompile(text, sumcheck.Scalars(scalars...))
+// Examples are the expressions whose kernels are checked like the built-in ones:
+// with and without eq and scalars, of low and of the highest degree, and one with
+// too many columns for registers.
+func Examples() []*sumcheck.Expr {
+	return []*sumcheck.Expr{
+		sumcheck.MustCompile("eq*(a*b-c)"),
+		sumcheck.MustCompile("a + lambda*(b + lambda*a*(1-b))", sumcheck.Scalars("lambda")),
+		sumcheck.MustCompile("eq*(s*a^8 - t*(a-b)^2*(3-c) + s*t*b + 5)", sumcheck.Scalars("s", "t")),
+		sumcheck.MustCompile("a*b + c*d*e + f*(g-2*h) - i*j + 7*(k-1)"),
 	}
-	gate, high := compile("eq*(a*b-c)"), compile("(a+2)^5*b^3 - 7")
-	fold := compile("a + lambda*(b + lambda*c*(1-c))", "lambda")
-	every := compile("eq*(s*a^8 - t*(a-b)^2*(3-c) + s*t*b + 5)", "s", "t")
+}
+
+// ExprBatches are the shapes of batches with expressions, alone and beside
+// built-in shapes of other degrees and sizes.
+func ExprBatches() map[string][]sumcheck.Shape {
+	e := Examples()
+	gate, fold, high, wide := e[0], e[1], e[2], e[3]
 	return map[string][]sumcheck.Shape{
 		"expression: gate":        {gate.Shape(5)},
 		"expression: no variable": {gate.Shape(0), fold.Shape(0)},
-		"expression: one column":  {compile("a").Shape(4)},
-		"expression: degree 8":    {high.Shape(3)},
-		"expression: degree 9":    {every.Shape(3)},
+		"expression: degree 9":    {high.Shape(3)},
 		"expression: scalars":     {fold.Shape(6)},
-		"expression: mixed": {sumcheck.Product(2, 2), gate.Shape(4), sumcheck.EqProduct(5, 3), fold.Shape(1), every.Shape(2), gate.Shape(0),
-			{Vars: 3, Factors: 4, Terms: [][]int{{0, 3}, {1, 2}, {2, 3}}, Eq: true}, high.Shape(4)},
+		"expression: wide":        {wide.Shape(4)},
+		"expression: same twice":  {gate.Shape(3), gate.Shape(5)},
+		"expression: mixed": {sumcheck.Product(2, 2), gate.Shape(4), sumcheck.EqProduct(5, 3), fold.Shape(1), high.Shape(2), gate.Shape(0),
+			{Vars: 3, Factors: 4, Terms: [][]int{{0, 3}, {1, 2}, {2, 3}}, Eq: true}, wide.Shape(3)},
 	}
 }

@@ -57,13 +57,14 @@ func run(w io.Writer, archs []string, path, version string, update bool) error {
 		return fmt.Errorf("%s is NVRTC %s, want %s", c.Path, got, version)
 	}
 	start := time.Now()
-	table, err := compileAll(c, kernels.All(), archs)
+	sources := append(kernels.All(), kernels.Generated()...)
+	table, err := compileAll(c, sources, archs)
 	if err != nil {
 		return err
 	}
 	table.Compiler = "NVRTC " + got
 	fmt.Fprintf(w, "%d translation units, %d kernels, %v, compiled in %.1f s\n",
-		len(kernels.All()), len(table.Kernels), archs, time.Since(start).Seconds())
+		len(sources), len(table.Kernels), archs, time.Since(start).Seconds())
 	if update {
 		return table.write(path)
 	}
