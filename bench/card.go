@@ -2,6 +2,7 @@ package bench
 
 import (
 	_ "embed" // kernels
+	"errors"
 	"fmt"
 	"math/rand/v2"
 
@@ -28,6 +29,7 @@ func cardCases() []Case {
 		{Suite: cardSuite, Name: "lop3", About: "three-input logic operations", GPU: true, Kernels: []string{"card_lop3"}, Run: cardALU("lop3")},
 		{Suite: cardSuite, Name: "launch", About: "an empty kernel enqueued from Go, and one waited for", GPU: true,
 			Kernels: []string{"card_nothing"}, Run: cardLaunch},
+		{Suite: cardSuite, Name: "graph-node", About: "an empty kernel within a graph", GPU: true, Kernels: []string{"card_nothing"}, Run: cardGraph},
 	}
 }
 
@@ -245,13 +247,52 @@ func cardLaunch(e *Env) ([]Measurement, error) {
 	if err != nil {
 		return nil, err
 	}
-	micro := func(m Measurement) Measurement {
-		m.Unit = "us"
-		m.Cold *= 1e3
-		for i := range m.Samples {
-			m.Samples[i] *= 1e3
-		}
-		return m
+	return []Measurement{micro(many, 1), micro(one, 1)}, nil
+}
+
+// micro turns milliseconds into microseconds a part, of which there are n.
+func micro(m Measurement, n float64) Measurement {
+	m.Unit = "us"
+	m.Cold *= 1e3 / n
+	for i := range m.Samples {
+		m.Samples[i] *= 1e3 / n
 	}
-	return []Measurement{micro(many), micro(one)}, nil
+	return m
+}
+
+// cardGraph runs a chain of empty kernels as one graph.
+func cardGraph(e *Env) ([]Measurement, error) {
+	const nodes = 1000
+	q := e.Queue
+	out, err := device.Upload(q, []uint32{0})
+	if err != nil {
+		return nil, err
+	}
+	defer out.Free()
+	launch := func() error {
+		return q.Launch(cardKernel("card_nothing"), device.D1(1), device.D1(32), 0, out.Arg())
+	}
+	if err := launch(); err != nil { // compiles, which a recording cannot
+		return nil, err
+	}
+	g, err := q.Record(func() error {
+		for range nodes {
+			if err := launch(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if errors.Is(err, device.ErrUnavailable) {
+		return nil, nil // the emulator, and old drivers
+	}
+	if err != nil {
+		return nil, err
+	}
+	m, err := e.Time("us", 10, nil, g.Launch)
+	if err = errors.Join(err, q.Sync(), g.Free()); err != nil {
+		return nil, err
+	}
+	m.Note = fmt.Sprintf("%d nodes in a chain", nodes)
+	return []Measurement{micro(m, nodes)}, nil
 }

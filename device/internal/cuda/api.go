@@ -27,6 +27,9 @@ type api struct {
 	eventSynchronize, eventElapsedTime                       uintptr
 	moduleLoadDataEx, moduleUnload, moduleGetFunction        uintptr
 	funcGetAttribute, funcSetAttribute, launchKernel         uintptr
+	streamBeginCapture, streamEndCapture                     uintptr
+	graphInstantiate, graphLaunch                            uintptr
+	graphExecDestroy, graphDestroy                           uintptr
 }
 
 // symbols names the exported functions. The driver keeps old versions of many
@@ -68,6 +71,12 @@ func (a *api) symbols() []dl.Symbol {
 		{Name: "cuFuncGetAttribute", To: &a.funcGetAttribute},
 		{Name: "cuFuncSetAttribute", To: &a.funcSetAttribute},
 		{Name: "cuLaunchKernel", To: &a.launchKernel},
+		{Name: "cuStreamBeginCapture_v2", To: &a.streamBeginCapture, Optional: true}, // for graphs
+		{Name: "cuStreamEndCapture", To: &a.streamEndCapture, Optional: true},
+		{Name: "cuGraphInstantiateWithFlags", To: &a.graphInstantiate, Optional: true},
+		{Name: "cuGraphLaunch", To: &a.graphLaunch, Optional: true},
+		{Name: "cuGraphExecDestroy", To: &a.graphExecDestroy, Optional: true},
+		{Name: "cuGraphDestroy", To: &a.graphDestroy, Optional: true},
 	}
 }
 

@@ -76,3 +76,15 @@ type Timer interface {
 
 // Mark is a time stamp in a stream's work, opaque to callers.
 type Mark any
+
+// Recorder is a Stream that can keep launches for later instead of running them.
+type Recorder interface {
+	// Record calls op and returns what it launched on the stream.
+	Record(op func() error) (Graph, error)
+}
+
+// Graph is recorded launches.
+type Graph interface {
+	Launch() error // on the stream that it was recorded on
+	Close() error
+}

@@ -20,7 +20,8 @@ struct op {
 	struct event *e; uint64_t recording;
 	struct op *next;
 };
-struct stream { struct op *first, **last; };
+struct stream { struct op *first, **last; struct graph *recording; };
+struct graph { struct op *first, **last; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread void *current;
@@ -33,11 +34,11 @@ static struct stream *all[MAX_STREAMS];
 // What tests set and read.
 static int init_result, fail_code, fail_after = -1;
 static size_t total = 64 << 20;
-static int64_t calls_alloc, calls_free, calls_pinned, live_events, live_streams;
+static int64_t calls_alloc, calls_free, calls_pinned, live_events, live_streams, live_graphs;
 
 void fake_reset(void) {
 	init_result = 0; fail_code = 0; fail_after = -1; total = 64 << 20;
-	calls_alloc = calls_free = calls_pinned = live_streams = 0;
+	calls_alloc = calls_free = calls_pinned = live_streams = live_graphs = 0;
 	memset(all, 0, sizeof all); // what a test with a fault left
 }
 void fake_init_result(int r) { init_result = r; }
@@ -51,6 +52,7 @@ int64_t fake_count(int what) {
 	case 2: return calls_pinned;
 	case 3: return live_streams;
 	case 4: return live_events;
+	case 6: return live_graphs;
 	}
 	return (int64_t)used;
 }
@@ -170,8 +172,9 @@ R cuMemFreeHost(void *p) { NEED_CONTEXT; free(p); return 0; }
 static struct op *enqueue(struct stream *s, int kind) {
 	struct op *o = calloc(1, sizeof *o);
 	o->kind = kind;
-	*s->last = o;
-	s->last = &o->next;
+	struct op ***last = s->recording ? &s->recording->last : &s->last;
+	**last = o;
+	*last = &o->next;
 	return o;
 }
 static R copy(void *dst, const void *src, size_t n, struct stream *s) {
@@ -218,6 +221,7 @@ R cuStreamDestroy_v2(struct stream *s) {
 }
 R cuStreamSynchronize(struct stream *s) {
 	NEED_CONTEXT;
+	if (s->recording) return 900;
 	pthread_mutex_lock(&lock);
 	R r = run(s, NULL);
 	pthread_mutex_unlock(&lock);
@@ -306,3 +310,54 @@ R cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsi
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
+
+// A graph is a list of launches; an executable one is a copy of it.
+static struct graph *new_graph(void) {
+	struct graph *g = calloc(1, sizeof *g);
+	g->last = &g->first;
+	live_graphs++;
+	return g;
+}
+static void append(struct op ***last, const struct op *from) {
+	for (; from; from = from->next) {
+		struct op *o = malloc(sizeof *o);
+		*o = *from, o->next = NULL;
+		**last = o;
+		*last = &o->next;
+	}
+}
+R cuStreamBeginCapture_v2(struct stream *s, int mode) {
+	NEED_CONTEXT;
+	if (s->recording || mode != 2) return 1;
+	s->recording = new_graph();
+	return 0;
+}
+R cuStreamEndCapture(struct stream *s, struct graph **g) {
+	NEED_CONTEXT;
+	if (!s->recording) return 1;
+	*g = s->recording;
+	s->recording = NULL;
+	return 0;
+}
+R cuGraphInstantiateWithFlags(struct graph **exec, struct graph *g, uint64_t flags) {
+	NEED_CONTEXT;
+	if (flags) return 1;
+	*exec = new_graph();
+	append(&(*exec)->last, g->first);
+	return 0;
+}
+R cuGraphLaunch(struct graph *exec, struct stream *s) {
+	NEED_CONTEXT;
+	pthread_mutex_lock(&lock);
+	append(&s->last, exec->first);
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+R cuGraphDestroy(struct graph *g) {
+	NEED_CONTEXT;
+	for (struct op *o = g->first, *next; o; o = next) next = o->next, free(o);
+	free(g);
+	live_graphs--;
+	return 0;
+}
+R cuGraphExecDestroy(struct graph *g) { return cuGraphDestroy(g); }
