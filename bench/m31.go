@@ -22,9 +22,7 @@ func m31Cases() []Case {
 	for _, vars := range []int{10, 20, 25} {
 		add("sumcheck-single", vars, "all rounds of the sum of one base table, transcript included", sumcheckCase(1))
 	}
-	for _, vars := range []int{10, 16, 25} {
-		add("merkle-rows8", vars, "root of a tree over rows of 8 elements, two permutations a row", merkleCase)
-	}
+	cases = append(cases, merkleCases()...)
 	for _, vars := range []int{10, 14} {
 		add("matmul-claim", vars, "a claim about a product of matrices reduced to its factors, inner dimension as named", matmulCase)
 	}

@@ -5,8 +5,6 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/merkle"
-	merkleprover "github.com/zkwarp/zkwarp/merkle/prover"
 	"github.com/zkwarp/zkwarp/mle"
 	mleprover "github.com/zkwarp/zkwarp/mle/prover"
 	"github.com/zkwarp/zkwarp/sumcheck"
@@ -14,47 +12,6 @@ import (
 	"github.com/zkwarp/zkwarp/transcript"
 	transprover "github.com/zkwarp/zkwarp/transcript/prover"
 )
-
-// merkleCase hashes 2^vars rows of 8 elements to the root: one permutation a
-// row and one a node.
-func merkleCase(e *Env, vars int) ([]Measurement, error) {
-	q, words := e.Queue, e.elements(8<<vars)
-	rows, err := device.Upload(q, words)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Free()
-	root, err := device.Alloc[m31.Element](q, 8)
-	if err != nil {
-		return nil, err
-	}
-	defer root.Free()
-	hash := func(logRows int) error {
-		return merkleprover.Root(q, root, rows.Slice(0, 8<<logRows), merkle.Shape{Rows: 1 << logRows, RowWords: 8, Arity: 2}, merkle.RowMajor())
-	}
-	m, err := e.Time("ms", 1, nil, func() error { return hash(vars) })
-	if err != nil {
-		return nil, err
-	}
-	// The root of a part is cheap to compute a second way.
-	part := min(vars, 12)
-	if err := hash(part); err != nil {
-		return nil, err
-	}
-	got, err := root.Read(q)
-	if err != nil {
-		return nil, err
-	}
-	want, err := merkle.Root(words[:8<<part], merkle.Shape{Rows: 1 << part, RowWords: 8, Arity: 2}, merkle.RowMajor())
-	if err != nil {
-		return nil, err
-	}
-	if merkle.Digest(got) != want {
-		return nil, fmt.Errorf("the root of the first 2^%d rows differs", part)
-	}
-	m.Note = fmt.Sprintf("%d permutations", 2<<vars-1)
-	return []Measurement{m}, nil
-}
 
 // matmulSide is the number of rows and columns of a matmul claim's product.
 const matmulSide = 64

@@ -22,12 +22,20 @@ var Source = &kernel.Source{
 }
 
 const (
-	threads    = 128 // of all kernels but merkle_top
-	topThreads = 256
-	// topDigests is how many digests merkle_top starts from: above, a level
-	// has work for more than one block.
-	topDigests = 1024
+	threads = 128 // of a block
+	// topDigests is how many digests merkle_top starts from at most: above, a
+	// level has work for the whole card.
+	topDigests = 1 << 15
 )
+
+// topPart is how many digests of a tree of that arity a block of merkle_top
+// takes: a power of the arity that gives its threads a node each, about.
+func topPart(arity int) int {
+	if arity == 8 {
+		return 512
+	}
+	return 256
+}
 
 func launch(q *device.Queue, name string, n int, args ...device.Arg) error {
 	return q.Launch(device.Kernel{Source: Source, Name: name}, device.D1(device.Blocks(n, threads)), device.D1(threads), 0, args...)
@@ -43,7 +51,13 @@ func layoutArgs(s merkle.Shape, l merkle.Layout) []device.Arg {
 }
 
 func leaves(q *device.Queue, dst device.Buffer[merkle.Digest], words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
-	return launch(q, "merkle_leaves", s.Rows, append([]device.Arg{dst.Arg(), words.Arg()}, layoutArgs(s, l)...)...)
+	// Four words in one piece and aligned to 16 bytes.
+	vectors := 0
+	if (l.Columns && l.Symbol == 4 || !l.Columns && s.RowWords%4 == 0) && words.Address()%16 == 0 {
+		vectors = 1
+	}
+	args := append([]device.Arg{dst.Arg(), words.Arg()}, layoutArgs(s, l)...)
+	return launch(q, "merkle_leaves", s.Rows, append(args, device.U32(vectors))...)
 }
 
 func level(q *device.Queue, dst, src device.Buffer[merkle.Digest], arity int) error {
@@ -54,8 +68,22 @@ func level(q *device.Queue, dst, src device.Buffer[merkle.Digest], arity int) er
 	return launch(q, "merkle_level", n, dst.Arg(), src.Arg(), device.U64(n), device.U32(arity))
 }
 
-// top hashes all levels above the first n digests of tree.
-func top(q *device.Queue, tree device.Buffer[merkle.Digest], n, arity int) error {
-	return q.Launch(device.Kernel{Source: Source, Name: "merkle_top"}, device.D1(1), device.D1(topThreads), 0,
-		tree.Arg(), device.U32(n), device.U32(arity))
+// top hashes all levels above the digests of src, at most topDigests and at
+// least two, to tree: one behind the other.
+func top(q *device.Queue, tree, src device.Buffer[merkle.Digest], arity int) error {
+	n, part := src.Len(), topPart(arity)
+	blocks, arrived := max(1, n/part), device.Null()
+	if blocks > 1 {
+		b, err := device.Alloc[uint32](q, 1)
+		if err != nil {
+			return err
+		}
+		defer b.Free()
+		if err := b.Zero(q); err != nil {
+			return err
+		}
+		arrived = b.Arg()
+	}
+	return q.Launch(device.Kernel{Source: Source, Name: "merkle_top"}, device.D1(blocks), device.D1(threads), 0,
+		tree.Arg(), src.Arg(), device.U32(n), device.U32(arity), device.U32(part), arrived)
 }

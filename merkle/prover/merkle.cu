@@ -48,9 +48,10 @@ DEVICE_INLINE void hash_node(u32 *out, u64 at, const u32 *in, u64 i, u32 arity) 
   store8(out, at, s);
 }
 
-// One row a thread.
+// One row a thread. vectors says that each block of four words of a row is
+// aligned and in one piece.
 extern "C" __global__ void __launch_bounds__(128)
-merkle_leaves(u32 *__restrict__ out, const u32 *__restrict__ words, u64 rows, u32 row_words, u32 columns, u32 shift) {
+merkle_leaves(u32 *__restrict__ out, const u32 *__restrict__ words, u64 rows, u32 row_words, u32 columns, u32 shift, u32 vectors) {
   u64 r = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   u32 s[16];
@@ -59,9 +60,19 @@ merkle_leaves(u32 *__restrict__ out, const u32 *__restrict__ words, u64 rows, u3
   s[8] = 0x10000u + row_words;
 #pragma unroll 1
   for (u32 w = 0; w < row_words; w += 8) {
+    if (vectors) {
 #pragma unroll
-    for (u32 k = 0; k < 8; k++)
-      if (w + k < row_words) s[k] = words[element_at(r, w + k, rows, row_words, columns, shift)];
+      for (u32 k = 0; k < 8; k += 4)
+        if (w + k < row_words) {
+          qm31 v = qm31_load(words, element_at(r, w + k, rows, row_words, columns, shift) / 4);
+#pragma unroll
+          for (u32 i = 0; i < 4; i++) s[k + i] = v.x[i];
+        }
+    } else {
+#pragma unroll
+      for (u32 k = 0; k < 8; k++)
+        if (w + k < row_words) s[k] = words[element_at(r, w + k, rows, row_words, columns, shift)];
+    }
     poseidon2_permute16(s);
   }
   store8(out, r, s);
@@ -81,24 +92,43 @@ merkle_level(u32 *__restrict__ out, const u32 *__restrict__ in, u64 nodes, u32 a
   if (i < nodes) hash_node(out, i, in, i, arity);
 }
 
-// All levels above the n digests that tree starts with, by one block: each goes
-// right behind the one below it.
-extern "C" __global__ void __launch_bounds__(256)
-merkle_top(u32 *tree, u32 n, u32 arity) {
-  u64 below = 0;
-  while (n > 1) {
-    u32 a = arity < n ? arity : n, nodes = n / a;
-    u64 level = below + n;
-    for (u32 i = threadIdx.x; i < nodes; i += blockDim.x) {
+// merkle_climb hashes count digests, from first on, of the level of n that lies
+// at in, and on to the one node above them all. Levels come one behind the other
+// at tree. It moves in, tree and n to the level of that node.
+DEVICE_INLINE void merkle_climb(u32 *&tree, const u32 *&in, u32 &n, u64 first, u32 count, u32 arity) {
+  while (count > 1) {
+    u32 a = arity < n ? arity : n;
+    n /= a;
+    count /= a;
+    first /= a;
+    for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
       if (a == 2)
-        hash_node2(tree, level + i, tree + below * 8, i);
+        hash_node2(tree, first + i, in, first + i);
       else
-        hash_node(tree, level + i, tree + below * 8, i, a);
+        hash_node(tree, first + i, in, first + i, a);
     }
     __syncthreads();
-    below = level;
-    n = nodes;
+    in = tree;
+    tree += (u64)n * 8;
   }
+}
+
+// All levels above the n digests of in, one behind the other. A block takes part
+// digests, a power of arity, to the one above them all; the block that comes last
+// takes those to the root. arrived is 0 at the start; with one block, which part
+// covers n for, it is not used.
+extern "C" __global__ void __launch_bounds__(128)
+merkle_top(u32 *tree, const u32 *in, u32 n, u32 arity, u32 part, u32 *arrived) {
+  __shared__ u32 last;
+  merkle_climb(tree, in, n, (u64)blockIdx.x * part, part < n ? part : n, arity);
+  if (gridDim.x == 1) return;
+  __threadfence();
+  __syncthreads();
+  if (threadIdx.x == 0) last = atomicAdd(arrived, 1u) == gridDim.x - 1;
+  __syncthreads();
+  if (!last) return;
+  __threadfence();
+  merkle_climb(tree, in, n, 0, n, arity);
 }
 
 // Word t of the opened rows: rows[positions[t / row_words]].

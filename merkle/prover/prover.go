@@ -74,7 +74,7 @@ func (t *Tree) build(words device.Buffer[m31.Element], l merkle.Layout) error {
 	for k, a := range t.shape.Arities() {
 		below := t.level(k)
 		if below.Len() <= topDigests {
-			return top(t.q, t.digests.Slice(t.starts[k], t.digests.Len()), below.Len(), t.shape.Arity)
+			return top(t.q, t.digests.Slice(t.starts[k+1], t.digests.Len()), below, t.shape.Arity)
 		}
 		if err := level(t.q, t.level(k+1), below, a); err != nil {
 			return err
@@ -94,69 +94,3 @@ func (t *Tree) Shape() merkle.Shape { return t.shape }
 
 // Free gives the tree's memory back.
 func (t *Tree) Free() { t.digests.Free() }
-
-// Root enqueues the hashing of a matrix to its root, which goes to dst, of
-// eight words. Inner levels are not kept: it takes memory for the digests of
-// the leaves and of the level above them.
-func Root(q *device.Queue, dst device.Buffer[m31.Element], words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
-	if err := l.Check(s, words.Len()); err != nil {
-		return err
-	}
-	if dst.Len() != len(merkle.Digest{}) {
-		return fmt.Errorf("%w: a root has %d words, the buffer %d", merkle.ErrShape, len(merkle.Digest{}), dst.Len())
-	}
-	if err := root(q, dst, words, s, l); err != nil {
-		return fmt.Errorf("hash root of %d rows: %w", s.Rows, err)
-	}
-	return nil
-}
-
-func root(q *device.Queue, dst, words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
-	if q.OnHost() {
-		if err := q.Err(); err != nil {
-			return err
-		}
-		d, err := merkle.Root(words.Host(), s, l)
-		copy(dst.Host(), d[:])
-		return err
-	}
-	// Levels go back and forth between two buffers; merkle_top needs room for
-	// what is above its start, which is less than its start.
-	above := 1
-	if a := s.Arities(); len(a) > 0 {
-		above = s.Rows / a[0]
-	}
-	room := func(n int) int { return n + min(n, topDigests) }
-	var bufs [2]device.Buffer[merkle.Digest]
-	for i, n := range []int{s.Rows, above} {
-		b, err := device.Alloc[merkle.Digest](q, room(n))
-		if err != nil {
-			return err
-		}
-		defer b.Free()
-		bufs[i] = b
-	}
-	if err := leaves(q, bufs[0].Slice(0, s.Rows), words, s, l); err != nil {
-		return err
-	}
-	n := s.Rows
-	for _, a := range s.Arities() {
-		if n <= topDigests {
-			break
-		}
-		if err := level(q, bufs[1].Slice(0, n/a), bufs[0].Slice(0, n), a); err != nil {
-			return err
-		}
-		bufs[0], bufs[1] = bufs[1], bufs[0]
-		n /= a
-	}
-	last := 0
-	if n > 1 {
-		if err := top(q, bufs[0], n, s.Arity); err != nil {
-			return err
-		}
-		starts := levelStarts(merkle.Shape{Rows: n, RowWords: 1, Arity: s.Arity})
-		last = starts[len(starts)-1] - 1
-	}
-	return device.Copy(q, dst, device.View[m31.Element](bufs[0].Slice(last, last+1)))
-}

@@ -21,7 +21,8 @@ func elements(n int) []m31.Element {
 }
 
 // cases covers all arities and layouts, odd widths, one row, shapes whose root
-// has fewer children, and levels beyond what one block hashes.
+// has fewer children, levels of which one block hashes a part, and levels
+// beyond what merkle_top starts from.
 func cases() (out []struct {
 	s merkle.Shape
 	l merkle.Layout
@@ -32,6 +33,8 @@ func cases() (out []struct {
 			l merkle.Layout
 		}{merkle.Shape{Rows: rows, RowWords: width, Arity: arity}, l})
 	}
+	add(1<<16, 1, 2, merkle.RowMajor())
+	add(1<<16, 4, 4, merkle.RowMajor())
 	for _, arity := range []int{2, 4, 8} {
 		for k, width := range []int{1, 3, 7, 8, 9, 16, 33} {
 			add(1<<k, width, arity, merkle.RowMajor())
@@ -108,6 +111,92 @@ func TestTree(t *testing.T) {
 					}
 				}
 			})
+		}
+	})
+}
+
+// Roots of digests equal those of the trees whose leaves they are, and the
+// digests stay.
+func TestRootOfDigests(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		for _, c := range []struct{ n, arity int }{{1, 2}, {2, 2}, {256, 2}, {512, 2}, {1 << 13, 2}, {1 << 16, 2}, {32, 4}, {2048, 4}, {64, 8}, {8192, 8}} {
+			s := merkle.Shape{Rows: c.n, RowWords: 3, Arity: c.arity}
+			words := elements(c.n * s.RowWords)
+			leaves := make([]merkle.Digest, c.n)
+			if err := merkle.Leaves(leaves, words, s, merkle.RowMajor()); err != nil {
+				t.Fatal(err)
+			}
+			want, err := merkle.Root(words, s, merkle.RowMajor())
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := device.Upload(q, leaves)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Free()
+			root, err := device.Alloc[m31.Element](q, 8)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer root.Free()
+			if err := RootOfDigests(q, root, in, c.arity); err != nil {
+				t.Fatal(err)
+			}
+			got, err := root.Read(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if merkle.Digest(got) != want {
+				t.Errorf("%d digests, arity %d: root %v, want %v", c.n, c.arity, got, want)
+			}
+			if after, err := in.Read(q); err != nil || !reflect.DeepEqual(after, leaves) {
+				t.Errorf("%d digests, arity %d: they changed (%v)", c.n, c.arity, err)
+			}
+			if err := RootOfDigests(q, root.Slice(1, 8), in, c.arity); !errors.Is(err, merkle.ErrShape) {
+				t.Errorf("root of seven words: %v", err)
+			}
+			if err := RootOfDigests(q, root, in, 3); !errors.Is(err, merkle.ErrShape) {
+				t.Errorf("arity 3: %v", err)
+			}
+			if c.n > 2 {
+				if err := RootOfDigests(q, root, in.Slice(0, c.n-1), c.arity); !errors.Is(err, merkle.ErrShape) {
+					t.Errorf("%d digests: %v", c.n-1, err)
+				}
+			}
+		}
+	})
+}
+
+// A matrix that does not start at 16 bytes has the same root.
+func TestUnaligned(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		s := merkle.Shape{Rows: 64, RowWords: 12, Arity: 2}
+		words := elements(s.Rows*s.RowWords + 3)
+		b, err := device.Upload(q, words)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Free()
+		root, err := device.Alloc[m31.Element](q, 8)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Free()
+		for _, l := range []merkle.Layout{merkle.RowMajor(), merkle.ColumnMajor(4)} {
+			for start := range 4 {
+				n := start + s.Rows*s.RowWords
+				if err := Root(q, root, b.Slice(start, n), s, l); err != nil {
+					t.Fatal(err)
+				}
+				want, err := merkle.Root(words[start:n], s, l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got, err := root.Read(q); err != nil || merkle.Digest(got) != want {
+					t.Errorf("%v from word %d: root %v, want %v (%v)", l, start, got, want, err)
+				}
+			}
 		}
 	})
 }

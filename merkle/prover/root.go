@@ -1,0 +1,118 @@
+package prover
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/merkle"
+)
+
+// Root enqueues the hashing of a matrix to its root, which goes to dst, of
+// eight words. Inner levels are not kept: it takes memory for the digests of
+// the leaves and of the level above them.
+func Root(q *device.Queue, dst device.Buffer[m31.Element], words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
+	if err := l.Check(s, words.Len()); err != nil {
+		return err
+	}
+	if err := checkRoot(dst); err != nil {
+		return err
+	}
+	if err := root(q, dst, words, s, l); err != nil {
+		return fmt.Errorf("hash root of %d rows: %w", s.Rows, err)
+	}
+	return nil
+}
+
+func checkRoot(dst device.Buffer[m31.Element]) error {
+	if dst.Len() != len(merkle.Digest{}) {
+		return fmt.Errorf("%w: a root has %d words, the buffer %d", merkle.ErrShape, len(merkle.Digest{}), dst.Len())
+	}
+	return nil
+}
+
+func root(q *device.Queue, dst, words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
+	if q.OnHost() {
+		if err := q.Err(); err != nil {
+			return err
+		}
+		d, err := merkle.Root(words.Host(), s, l)
+		copy(dst.Host(), d[:])
+		return err
+	}
+	digests, err := device.Alloc[merkle.Digest](q, s.Rows)
+	if err != nil {
+		return err
+	}
+	defer digests.Free()
+	if err := leaves(q, digests, words, s, l); err != nil {
+		return err
+	}
+	return climb(q, dst, digests, s)
+}
+
+// RootOfDigests enqueues the hashing of a power of two of digests, as the leaves
+// of a tree of that arity, to its root, which goes to dst, of eight words. The
+// digests stay as they are.
+func RootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffer[merkle.Digest], arity int) error {
+	s := merkle.Shape{Rows: digests.Len(), RowWords: len(merkle.Digest{}), Arity: arity}
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if err := checkRoot(dst); err != nil {
+		return err
+	}
+	if err := rootOfDigests(q, dst, digests, s); err != nil {
+		return fmt.Errorf("hash root of %d digests: %w", s.Rows, err)
+	}
+	return nil
+}
+
+func rootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffer[merkle.Digest], s merkle.Shape) error {
+	if !q.OnHost() {
+		return climb(q, dst, digests, s)
+	}
+	level := digests.Host()
+	for _, a := range s.Arities() {
+		if err := q.Err(); err != nil {
+			return err
+		}
+		up := make([]merkle.Digest, len(level)/a)
+		merkle.Level(up, level, a)
+		level = up
+	}
+	copy(dst.Host(), level[0][:])
+	return nil
+}
+
+// climb hashes the digests of the rows of s to the root, without changing them.
+func climb(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffer[merkle.Digest], s merkle.Shape) error {
+	var held device.Buffer[merkle.Digest] // digests, but for the caller's own
+	defer func() { held.Free() }()
+	up := func(n int, hash func(out device.Buffer[merkle.Digest]) error) error {
+		out, err := device.Alloc[merkle.Digest](q, n)
+		if err != nil {
+			return err
+		}
+		err = hash(out)
+		held.Free() // what is enqueued still finds it
+		held, digests = out, out
+		return err
+	}
+	for _, a := range s.Arities() {
+		if digests.Len() <= topDigests {
+			break
+		}
+		if err := up(digests.Len()/a, func(out device.Buffer[merkle.Digest]) error { return level(q, out, digests, a) }); err != nil {
+			return err
+		}
+	}
+	if n := digests.Len(); n > 1 {
+		starts := levelStarts(merkle.Shape{Rows: n, RowWords: 1, Arity: s.Arity})
+		if err := up(starts[len(starts)-1]-n, func(out device.Buffer[merkle.Digest]) error { return top(q, out, digests, s.Arity) }); err != nil {
+			return err
+		}
+	}
+	n := digests.Len()
+	return device.Copy(q, dst, device.View[m31.Element](digests.Slice(n-1, n)))
+}
