@@ -90,7 +90,7 @@ type onDevice struct {
 }
 
 // run enqueues the whole proof.
-func (d *onDevice) run(r *run, l Leaves) error {
+func (d *onDevice) run(r *buffers, l Leaves) error {
 	d.leaves = tables{kindBase, l.Base, l.Den}
 	if l.Ext.Len() > 0 {
 		d.leaves = tables{kindExt, device.View[m31.Element](l.Ext), l.Den}

@@ -60,21 +60,21 @@ func (l layer) factors() []sumprover.Table {
 	return t
 }
 
-// run is the buffers of one proof.
-type run struct {
+// buffers of one proof.
+type buffers struct {
 	q      *device.Queue
 	tr     *transcript.Transcript
 	layers []layer
 	owned  []interface{ Free() }
 }
 
-func alloc[T any](r *run, n int) (device.Buffer[T], error) {
+func alloc[T any](r *buffers, n int) (device.Buffer[T], error) {
 	b, err := device.Alloc[T](r.q, n)
 	r.owned = append(r.owned, b)
 	return b, err
 }
 
-func (r *run) free() {
+func (r *buffers) free() {
 	for _, b := range r.owned {
 		b.Free()
 	}
@@ -91,32 +91,60 @@ func prove(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves, s s
 	if err := leaves.check(n); err != nil {
 		return nil, nil, err
 	}
-	r := &run{q: q, tr: tr}
-	defer r.free()
-	words := words(n)
-	out, err := alloc[m31.QM31](r, words+points(n))
+	out, err := device.Alloc[m31.QM31](q, Elements(n))
 	if err != nil {
 		return nil, nil, fmt.Errorf("logup: proof: %w", err)
 	}
-	if q.OnHost() {
-		if err := r.build(n, leaves); err != nil {
-			return nil, nil, fmt.Errorf("logup: tree: %w", err)
-		}
-		err = r.prove(n, out.Slice(0, words), out.Slice(words, out.Len()))
-	} else {
-		d := &onDevice{sizes: s, q: q, tr: tr, n: n, words: out.Slice(0, words), points: out.Slice(words, out.Len())}
-		err = d.run(r, leaves)
-	}
-	if err != nil {
+	defer out.Free()
+	if err := run(q, tr, n, leaves, out, s); err != nil {
 		return nil, nil, err
 	}
 	host, err := out.Read(q)
 	if err != nil {
 		return nil, nil, fmt.Errorf("logup: read the proof: %w", err)
 	}
+	return Decode(n, host)
+}
+
+// Elements is the length of what Run leaves for a tree of 2^n leaves. The last
+// n elements are the claim's point.
+func Elements(n int) int { return words(n) + points(n) }
+
+// Run is Prove on the device alone: what Decode makes the proof of is left in
+// out, of Elements(n). It does not wait for the device.
+func Run(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves, out device.Buffer[m31.QM31]) error {
+	if err := leaves.check(n); err != nil {
+		return err
+	}
+	if out.Len() != Elements(n) {
+		return fmt.Errorf("%w: %d elements for the proof, want %d", logup.ErrDepth, out.Len(), Elements(n))
+	}
+	return run(q, tr, n, leaves, out, defaultSizes)
+}
+
+func run(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves, out device.Buffer[m31.QM31], s sizes) error {
+	r := &buffers{q: q, tr: tr}
+	defer r.free()
+	words := words(n)
+	if !q.OnHost() {
+		d := &onDevice{sizes: s, q: q, tr: tr, n: n, words: out.Slice(0, words), points: out.Slice(words, out.Len())}
+		return d.run(r, leaves)
+	}
+	if err := r.build(n, leaves); err != nil {
+		return fmt.Errorf("logup: tree: %w", err)
+	}
+	return r.prove(n, out.Slice(0, words), out.Slice(words, out.Len()))
+}
+
+// Decode is the proof of a tree of 2^n leaves, and the claim on the leaves, from
+// what Run has left. The proof shares its memory.
+func Decode(n int, host []m31.QM31) (*logup.Proof, *logup.Claim, error) {
+	if n < 0 || n > logup.MaxVars || len(host) != Elements(n) {
+		return nil, nil, fmt.Errorf("%w: %d, and %d elements", logup.ErrDepth, n, len(host))
+	}
 	proof := &logup.Proof{P: host[0], Q: host[1], Layers: make([]*sumcheck.Proof, n)}
 	claim := &logup.Claim{P: host[0], Q: host[1], Point: []m31.QM31{}}
-	at := host[2:words]
+	at := host[2:words(n)]
 	for k := range n {
 		layer := &sumcheck.Proof{Rounds: at[: 3*k : 3*k], Evals: at[3*k : 3*k+4 : 3*k+4]}
 		proof.Layers[k], at = layer, at[3*k+4:]
@@ -134,7 +162,7 @@ func merge(e []m31.QM31, tau m31.QM31) (p, q m31.QM31) {
 }
 
 // build fills r.layers, root first, on the CPU.
-func (r *run) build(n int, leaves Leaves) error {
+func (r *buffers) build(n int, leaves Leaves) error {
 	r.layers = make([]layer, n+1)
 	r.layers[n] = layer{sumprover.Table{Base: leaves.Base, Ext: leaves.Ext}, sumprover.Ext(leaves.Den)}
 	if leaves.Base.Len()+leaves.Ext.Len() == 0 {
@@ -166,7 +194,7 @@ func (r *run) build(n int, leaves Leaves) error {
 
 // prove runs the protocol on the CPU: words receives the root and each layer's messages
 // and evaluations, points each layer's point followed by tau.
-func (r *run) prove(n int, words, points device.Buffer[m31.QM31]) error {
+func (r *buffers) prove(n int, words, points device.Buffer[m31.QM31]) error {
 	root := words.Slice(0, 2)
 	if err := copyRoot(r.q, root, r.layers[0]); err != nil {
 		return fmt.Errorf("logup: root: %w", err)
@@ -206,7 +234,7 @@ func (r *run) prove(n int, words, points device.Buffer[m31.QM31]) error {
 type claimed struct{ evals, point device.Buffer[m31.QM31] }
 
 // layer draws tau and lambda, forms the claim on a layer, and proves it.
-func (r *run) layer(in sumprover.Instance, c claimed, value, drawn device.Buffer[m31.QM31], out sumprover.Output) error {
+func (r *buffers) layer(in sumprover.Instance, c claimed, value, drawn device.Buffer[m31.QM31], out sumprover.Output) error {
 	if k := c.point.Len(); k == 0 {
 		drawn = drawn.Slice(1, 2) // no tau before the root
 	}

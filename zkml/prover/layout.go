@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	logupprover "github.com/zkwarp/zkwarp/logup/prover"
 	"github.com/zkwarp/zkwarp/sumcheck"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
@@ -63,6 +64,7 @@ type elements struct {
 	values     []int // by evaluation: where it arises
 	gamma      int   // of the merging
 	alpha      int   // of the lookups, and beta after it
+	sums       int   // the tree's proof
 	sentLeaves int
 	state      int // the transcript's state at the end
 	messages   int // how many elements go to the host at the end
@@ -137,9 +139,10 @@ func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
 
 func (l *layout) placeWords() {
 	pl := l.plan
-	take := func(at *int, n int) int {
-		*at += n
-		return *at - n
+	take := func(at *int, n int) int { // at multiples of 16 bytes, as kernels like to read
+		begin := (*at + 3) &^ 3
+		*at = begin + n
+		return begin
 	}
 	size := func(h plan.Home) int {
 		if st := &pl.Stacks[h]; !st.Empty() {
@@ -157,19 +160,19 @@ func (l *layout) placeWords() {
 	}
 	l.witness = take(&l.live, size(plan.Witness))
 	l.mult = take(&l.live, size(plan.Multiplicities))
-	if l.output = l.live; pl.OutputPoly >= 0 {
-		take(&l.live, 1<<pl.Polys[pl.OutputPoly].Vars)
+	output := 0
+	if pl.OutputPoly >= 0 {
+		output = 1 << pl.Polys[pl.OutputPoly].Vars
 	}
+	l.output = take(&l.live, output)
 	l.handOver = l.live
 	most := len(pl.LeafSent) + 1
 	for i := range pl.Layers {
 		most = max(most, len(pl.Layers[i].Sent)+len(pl.Layers[i].Instances)+1)
 	}
-	l.counts = take(&l.live, (most+3)&^3)
+	l.counts = take(&l.live, most)
 	l.zeroed = l.live
-	if l.y = l.live; pl.OutputPoly >= 0 {
-		take(&l.live, 1<<pl.Polys[pl.OutputPoly].Vars)
-	}
+	l.y = take(&l.live, output)
 	l.polys = make([]place, len(pl.Polys))
 	for i := range pl.Polys {
 		q := &pl.Polys[i]
@@ -241,6 +244,9 @@ func (l *layout) placeElements() {
 		}
 	}
 	l.gamma, l.alpha = take(1), take(2)
+	if len(pl.Leaves) > 0 {
+		l.sums = take(logupprover.Elements(pl.TreeVars))
+	}
 	l.sentLeaves = take(len(pl.LeafSent))
 	for i, id := range pl.LeafSent {
 		arise(id, l.sentLeaves+i)

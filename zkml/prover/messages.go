@@ -68,12 +68,13 @@ func (s *session) tree() error {
 			return err
 		}
 	}
-	tree, claim, err := logupprover.Prove(s.q, s.tr, s.plan.TreeVars, logupprover.Leaves{Base: num, Den: den})
-	if err != nil {
+	n = s.plan.TreeVars
+	proof := s.part(s.sums, logupprover.Elements(n))
+	if err := logupprover.Run(s.q, s.tr, n, logupprover.Leaves{Base: num, Den: den}, proof); err != nil {
 		return err
 	}
-	s.proof.Tree = tree
-	return s.part(0, s.plan.TreeVars).CopyFrom(s.q, claim.Point)
+	// The claim's point is the first coordinates.
+	return device.Copy(s.q, s.part(0, n), proof.Slice(proof.Len()-n, proof.Len()))
 }
 
 // send absorbs evaluations, which are at element `at`, and draws challenges.
@@ -123,8 +124,11 @@ func (s *session) collect() error {
 	batch := func(shapes []sumcheck.Shape, rounds, evals int) *sumcheck.Proof {
 		return &sumcheck.Proof{Rounds: take(rounds, sumcheck.Rounds(shapes)*sumcheck.Degree(shapes)), Evals: take(evals, sumcheck.Evaluations(shapes))}
 	}
-	if n := len(s.plan.LeafSent); n > 0 {
-		s.proof.Leaves = take(s.sentLeaves, n)
+	if n := s.plan.TreeVars; len(s.plan.Leaves) > 0 {
+		if s.proof.Tree, _, err = logupprover.Decode(n, take(s.sums, logupprover.Elements(n))); err != nil {
+			return err
+		}
+		s.proof.Leaves = take(s.sentLeaves, len(s.plan.LeafSent))
 	}
 	for i := range s.layers {
 		ly, o := &s.plan.Layers[i], &s.layers[i]

@@ -157,8 +157,8 @@ func TestTraffic(t *testing.T) {
 
 // What a proof of a perceptron of two layers may take.
 const (
-	maxLaunches = 160
-	maxSyncs    = 3
+	maxLaunches = 30
+	maxSyncs    = 2
 )
 
 // TestSearch finds the host's nonces, for little work and for much.

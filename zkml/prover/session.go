@@ -15,8 +15,9 @@ import (
 )
 
 // session is one run of an argument's prover. The host waits for the device
-// for the witness, which it commits to, for the fractional sums, for the
-// messages between the commitments and the openings, and for proofs of work.
+// twice: for the witness, which it commits to, and for the messages between the
+// commitments and the openings; and for each proof of work that it has the
+// device search for.
 type session struct {
 	*layout
 	q    *device.Queue
