@@ -12,7 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/devicetest"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, CardSource, ArithSource, BN254Source) }
+func TestMain(m *testing.M) { devicetest.Main(m, CardSource, ArithSource, BN254Source, RandomSource) }
 
 func row() Row {
 	return Row{
@@ -162,7 +162,7 @@ func TestReport(t *testing.T) {
 // anywhere: they pass their own checks, and on the emulator their kernels ran.
 var small = []Options{
 	{Suite: "card"},
-	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$|batch-64$"},
+	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$|batch-64$|-small$|-80x272$"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
 

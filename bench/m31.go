@@ -23,12 +23,11 @@ func m31Cases() []Case {
 		add("sumcheck-single", vars, "all rounds of the sum of one base table, transcript included", sumcheckCase(1))
 	}
 	cases = append(cases, merkleCases()...)
-	for _, vars := range []int{10, 14} {
-		add("matmul-claim", vars, "a claim about a product of matrices reduced to its factors, inner dimension as named", matmulCase)
-	}
 	for _, vars := range []int{10, 16, 20, 24} {
 		add("logup", vars, "all layers of one tree of fractions: look-ups and the rows of their table", logupCase)
 	}
+	cases = append(cases, matmulCases()...)
+	cases = append(cases, restrictCases()...)
 	cases = append(cases, matrixCases()...)
 	cases = append(cases, m31CPUCases()...)
 	cases = append(cases, exprCases()...)

@@ -26,6 +26,7 @@ var targets = map[[3]string]target{
 	{"m31", "merkle-2^25", "ms"}:               {required: 7.5},
 	{"m31", "merkle-rows8-2^25", "ms"}:         {required: 15},
 	{"m31", "matmul-claim-2^14", "ms"}:         {required: 0.4},
+	{"m31", "matmul-claims-qwen3-14b", "ms"}:   {required: 100},
 	{"m31", "logup-2^24", "ms"}:                {required: 4},
 	{"m31", "gemm-8192", "speedup"}:            {required: 3, rate: true},
 	{"zkml", "mlp-250k", "prove-ms"}:           {required: 200},

@@ -24,6 +24,7 @@ func All() []*kernel.Source {
 		bench.ArithSource,
 		bench.BN254Source,
 		bench.CardSource,
+		bench.RandomSource,
 		logup.Source,
 		logup.TailSource,
 		m31.Source,
