@@ -2,9 +2,10 @@
 // columns by weights in QM31. A block works on one tile of one matrix and writes
 // the tile's share of its results; mle_restrict_sum adds the shares up.
 //
-// Matrices of bytes go through the tensor cores. A word of a weight is four
-// signed digits to the base 256, so that a weight is sixteen bytes, and sixteen
-// sums of products of bytes are the sums of products sought, exactly.
+// All products are the tensor cores'. A word of M31 is four signed digits to the
+// base 256, so that a weight is sixteen signed bytes, and sums of products of
+// bytes, which are exact, make up the sums sought. What the card's memory gives
+// in a microsecond would otherwise be more multiplications than it can do.
 #include "device/ptx.cuh"
 #include "field/m31/m31.cuh"
 #include "mle/prover/weights.cuh"
@@ -91,7 +92,7 @@ template <bool ALIGNED> DEVICE_INLINE uint4 load_bytes(const i8 *p, i32 left) {
   return v;
 }
 
-// Columns of bytes: a warp does 64 rows, with rows as the rows of its matrix
+// Columns of bytes: a warp does 32 rows, with rows as the rows of its matrix
 // products and digits as their eight columns, twice. Column 2q + (l & 1) of
 // product l >> 1 is digit l of word q, so that a lane ends with whole words.
 // The order of summation is free: lane 4g + t takes 16 bytes of row g in one
@@ -112,39 +113,38 @@ DEVICE_INLINE void column_digits(uint4 *shared, const mle_job *job, u32 x, u32 t
 }
 
 template <bool ALIGNED>
-DEVICE_INLINE void column_steps(i32 (&acc)[4][2][4], const i8 *p, i32 rows, u32 cols, i32 left, u32 steps, const uint4 *shared) {
+DEVICE_INLINE void column_steps(i32 (&acc)[2][2][4], const i8 *p, i32 rows, u32 cols, i32 left, u32 steps, const uint4 *shared) {
   u64 down = 8 * (u64)cols;
-#pragma unroll 1
+#pragma unroll (ALIGNED ? 2 : 1)
   for (u32 s = 0; s < steps; s++, p += 64, left -= 64) {
-    uint4 d = shared[2 * s * 32 + lane_id()], e = shared[(2 * s + 1) * 32 + lane_id()], v[8];
-    if (ALIGNED)
+    uint4 v[4];
 #pragma unroll
-      for (u32 i = 0; i < 8; i++) v[i] = load_bytes<true>(p + i * down, (i32)(8 * i) < rows ? left : 0);
+    for (u32 i = 0; i < 4; i++) v[i] = load_bytes<ALIGNED>(p + i * down, (i32)(8 * i) < rows ? left : 0);
 #pragma unroll
-    for (u32 r = 0; r < 4; r++) {
-      if (!ALIGNED)
-        for (u32 i = 2 * r; i < 2 * r + 2; i++) v[i] = load_bytes<false>(p + i * down, (i32)(8 * i) < rows ? left : 0);
-      u32 a0[4] = {v[2 * r].x, v[2 * r + 1].x, v[2 * r].y, v[2 * r + 1].y};
-      u32 a1[4] = {v[2 * r].z, v[2 * r + 1].z, v[2 * r].w, v[2 * r + 1].w};
-      u32 d0[2] = {d.x, d.y}, d1[2] = {d.z, d.w}, e0[2] = {e.x, e.y}, e1[2] = {e.z, e.w};
-      mma_s8(acc[r][0], a0, d0);
-      mma_s8(acc[r][1], a0, e0);
-      mma_s8(acc[r][0], a1, d1);
-      mma_s8(acc[r][1], a1, e1);
+    for (u32 n = 0; n < 2; n++) {
+      uint4 d = shared[(2 * s + n) * 32 + lane_id()];
+      u32 b0[2] = {d.x, d.y}, b1[2] = {d.z, d.w};
+#pragma unroll
+      for (u32 r = 0; r < 2; r++) {
+        u32 a0[4] = {v[2 * r].x, v[2 * r + 1].x, v[2 * r].y, v[2 * r + 1].y};
+        u32 a1[4] = {v[2 * r].z, v[2 * r + 1].z, v[2 * r].w, v[2 * r + 1].w};
+        mma_s8(acc[r][n], a0, b0);
+        mma_s8(acc[r][n], a1, b1);
+      }
     }
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256) mle_restrict_cols_bytes(const mle_job *jobs, u32 count) {
   __shared__ uint4 shared[SEGMENT];
-  tile_place tile = find_tile(jobs, count, 512, 0);
+  tile_place tile = find_tile(jobs, count, 256, 0);
   const mle_job *job = tile.job;
   u32 lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  u32 rows = (u32)job->rows, cols = (u32)job->cols, row = tile.at + (threadIdx.x >> 5) * 64;
+  u32 rows = (u32)job->rows, cols = (u32)job->cols, row = tile.at + (threadIdx.x >> 5) * 32;
   column_digits(shared, job, tile.from, tile.to);
   __syncthreads();
   if (row >= rows) return;
-  i32 acc[4][2][4] = {};
+  i32 acc[2][2][4] = {};
   u32 n = tile.to - tile.from;
   i32 down = (i32)(rows - row) - (i32)g, left = (i32)n - (i32)(16 * t);
   const i8 *a = reinterpret_cast<const i8 *>(job->a) + (u64)(row + g) * cols + tile.from + 16 * t;
@@ -154,7 +154,7 @@ extern "C" __global__ void __launch_bounds__(256) mle_restrict_cols_bytes(const 
     column_steps<false>(acc, a, down, cols, left, (n + 63) / 64, shared);
   u32 *out = reinterpret_cast<u32 *>(job->parts + (u64)tile.split * rows);
 #pragma unroll
-  for (u32 i = 0; i < 8; i++) {
+  for (u32 i = 0; i < 4; i++) {
     u32 k = row + g + 8 * i, r = i >> 1, h = 2 * (i & 1);
     if (k < rows) out[4 * (u64)k + t] = from_digits(acc[r][0][h], acc[r][0][h + 1], acc[r][1][h], acc[r][1][h + 1]);
   }
@@ -243,119 +243,171 @@ extern "C" __global__ void __launch_bounds__(256) mle_restrict_rows_bytes(const 
 
 // ---- words of M31 -------------------------------------------------------------
 //
-// Four products of residues and a partly reduced sum stay below 2^64.
+// The digits of a word of the matrix are four neighbours in the sum, and the
+// products a_d w_l belong to the power d + l of 256, of which there are seven.
+// So a lane whose column (or row) of the matrix product is the power e pairs
+// digit d with digit e - d of the weight, or with 0 where there is none.
+
+// powers picks those digits of a weight for power e: byte d of the result.
+DEVICE_INLINE u32 power_selector(u32 e) {
+  u32 sel = 0;
+  for (u32 d = 0; d < 4; d++) sel |= (e >= d && e - d < 4 ? e - d : 4) << (4 * d);
+  return sel;
+}
 
 template <bool ALIGNED> DEVICE_INLINE uint4 load_words(const u32 *p, i32 left) {
   uint4 v = make_uint4(0, 0, 0, 0);
-  if (left <= 0) return v;
-  if (ALIGNED) return ldg(reinterpret_cast<const uint4 *>(p));
-  v.x = ldg(p);
+  if (ALIGNED) {
+    if (left > 0) v = ldg(reinterpret_cast<const uint4 *>(p));
+    return v;
+  }
+  if (left > 0) v.x = ldg(p);
   if (left > 1) v.y = ldg(p + 1);
   if (left > 2) v.z = ldg(p + 2);
   if (left > 3) v.w = ldg(p + 3);
   return v;
 }
 
-// mad_four adds four products to each of a weight's four sums.
-DEVICE_INLINE void mad_four(qm31_sum &s, u32 a, u32 b, u32 c, u32 d, const qm31 (&w)[4]) {
+// word_digits leaves the digits of weight x's four words in shared[x].
+DEVICE_INLINE void word_digits(uint4 *shared, const mle_job *job, u32 x, u32 to) {
+  qm31 w[8];
+  weights_eight(w, job->table, job->point, (u32)job->vars, x + 8 * threadIdx.x, to);
 #pragma unroll
-  for (u32 q = 0; q < 4; q++)
-    s.w[q] = mad_wide(a, w[0].x[q], mad_wide(b, w[1].x[q], mad_wide(c, w[2].x[q], mad_wide(d, w[3].x[q], m31_partial(s.w[q])))));
+  for (u32 i = 0; i < 8; i++)
+    shared[8 * threadIdx.x + i] = make_uint4(digits(w[i].x[0]), digits(w[i].x[1]), digits(w[i].x[2]), digits(w[i].x[3]));
 }
 
-// Columns of words: a warp does four rows at a time, a lane four columns of each.
-// Weight x lies at (x & 3) * SEGMENT / 4 + x / 4, so that lanes read in order.
-template <bool ALIGNED> DEVICE_INLINE void four_rows(qm31 *out, const u32 *a, u32 row, u32 rows, u32 cols, u32 n, const qm31 *shared) {
-  u32 lane = threadIdx.x & 31;
-  qm31_sum s[4];
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) s[i] = qm31_sum_zero();
-  for (u32 x = 4 * lane; x < n; x += 128) {
+// Columns of words: a warp does 32 rows; each word of the weights has a matrix
+// product of its own, with powers as columns.
+template <bool ALIGNED>
+DEVICE_INLINE void word_column_steps(i32 (&acc)[2][4][4], const u32 *p, i32 rows, u32 cols, i32 left, u32 steps, const uint4 *shared) {
+  u64 down = 8 * (u64)cols;
+  u32 sel = power_selector(lane_id() >> 2);
+  const uint4 *w = shared + 4 * (lane_id() & 3);
+#pragma unroll (ALIGNED ? 2 : 1)
+  for (u32 s = 0; s < steps; s++, p += 16, left -= 16, w += 16) {
     uint4 v[4];
 #pragma unroll
-    for (u32 i = 0; i < 4; i++) v[i] = load_words<ALIGNED>(a + (u64)i * cols + x, row + i < rows ? (i32)(n - x) : 0);
-    qm31 w[4];
+    for (u32 i = 0; i < 4; i++) v[i] = load_words<ALIGNED>(p + i * down, (i32)(8 * i) < rows ? left : 0);
 #pragma unroll
-    for (u32 j = 0; j < 4; j++) w[j] = shared[j * (SEGMENT / 4) + x / 4];
+    for (u32 half = 0; half < 2; half++) {
+      uint4 c = w[2 * half], d = w[2 * half + 1];
+      u32 b[4][2] = {{byte_permute(c.x, 0, sel), byte_permute(d.x, 0, sel)}, {byte_permute(c.y, 0, sel), byte_permute(d.y, 0, sel)},
+                     {byte_permute(c.z, 0, sel), byte_permute(d.z, 0, sel)}, {byte_permute(c.w, 0, sel), byte_permute(d.w, 0, sel)}};
 #pragma unroll
-    for (u32 i = 0; i < 4; i++) mad_four(s[i], v[i].x, v[i].y, v[i].z, v[i].w, w);
-  }
+      for (u32 r = 0; r < 2; r++) {
+        uint4 up = v[2 * r], lo = v[2 * r + 1];
+        u32 a[4] = {digits(half ? up.z : up.x), digits(half ? lo.z : lo.x), digits(half ? up.w : up.y), digits(half ? lo.w : lo.y)};
 #pragma unroll
-  for (u32 i = 0; i < 4; i++) {
-    qm31 r = qm31_warp_sum(qm31_sum_value(s[i]));
-    if (lane == 0 && row + i < rows) out[row + i] = r;
+        for (u32 q = 0; q < 4; q++) mma_s8(acc[r][q], a, b[q]);
+      }
+    }
   }
 }
 
 extern "C" __global__ void __launch_bounds__(256) mle_restrict_cols_words(const mle_job *jobs, u32 count) {
-  __shared__ qm31 shared[SEGMENT];
-  tile_place tile = find_tile(jobs, count, 128, 0);
+  __shared__ uint4 shared[SEGMENT];
+  tile_place tile = find_tile(jobs, count, 256, 0);
   const mle_job *job = tile.job;
-  u32 rows = (u32)job->rows, cols = (u32)job->cols;
-  qm31 w[8];
-  weights_eight(w, job->table, job->point, (u32)job->vars, tile.from + 8 * threadIdx.x, tile.to);
-#pragma unroll
-  for (u32 i = 0; i < 8; i++) shared[(i & 3) * (SEGMENT / 4) + 2 * threadIdx.x + (i >> 2)] = w[i];
+  u32 lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  u32 rows = (u32)job->rows, cols = (u32)job->cols, row = tile.at + (threadIdx.x >> 5) * 32;
+  word_digits(shared, job, tile.from, tile.to);
   __syncthreads();
-  qm31 *out = job->parts + (u64)tile.split * rows;
-  u32 end = rows - tile.at < 128 ? rows : tile.at + 128;
-  for (u32 row = tile.at + (threadIdx.x >> 5) * 4; row < end; row += 32) {
-    const u32 *a = reinterpret_cast<const u32 *>(job->a) + (u64)row * cols + tile.from;
-    if (job->aligned)
-      four_rows<true>(out, a, row, rows, cols, tile.to - tile.from, shared);
-    else
-      four_rows<false>(out, a, row, rows, cols, tile.to - tile.from, shared);
-  }
-}
-
-// Rows of words: a thread does four columns.
-template <bool ALIGNED>
-DEVICE_INLINE void four_columns(qm31_sum (&s)[4], const u32 *a, u32 row, u32 to, u32 cols, i32 left, const qm31 *shared) {
-  for (u32 i = 0; row + i < to; i += 4) {
-    uint4 v[4];
-    qm31 w[4];
+  if (row >= rows) return;
+  i32 acc[2][4][4] = {};
+  u32 n = tile.to - tile.from;
+  i32 down = (i32)(rows - row) - (i32)g, left = (i32)n - (i32)(4 * t);
+  const u32 *a = reinterpret_cast<const u32 *>(job->a) + (u64)(row + g) * cols + tile.from + 4 * t;
+  if (job->aligned)
+    word_column_steps<true>(acc, a, down, cols, left, (n + 15) / 16, shared);
+  else
+    word_column_steps<false>(acc, a, down, cols, left, (n + 15) / 16, shared);
+  // Lane 4g + t has powers 2t and 2t + 1 of rows g and g + 8, for every word.
+  u32 *out = reinterpret_cast<u32 *>(job->parts + (u64)tile.split * rows), turn = 16 * t % 31;
 #pragma unroll
-    for (u32 k = 0; k < 4; k++) {
-      u32 at = row + i + k;
-      v[k] = load_words<ALIGNED>(a + (u64)(at < to ? at : to - 1) * cols, left);
-      w[k] = shared[i + k];
+  for (u32 i = 0; i < 4; i++) {
+    u32 k = row + g + 8 * i, mine = 0;
+#pragma unroll
+    for (u32 q = 0; q < 4; q++) {
+      u32 v = m31_rotate(from_digits(acc[i >> 1][q][2 * (i & 1)], acc[i >> 1][q][2 * (i & 1) + 1], 0, 0), turn);
+      v = m31_add(v, shfl_xor(v, 1));
+      v = m31_add(v, shfl_xor(v, 2));
+      if (q == t) mine = v;
     }
-    mad_four(s[0], v[0].x, v[1].x, v[2].x, v[3].x, w);
-    mad_four(s[1], v[0].y, v[1].y, v[2].y, v[3].y, w);
-    mad_four(s[2], v[0].z, v[1].z, v[2].z, v[3].z, w);
-    mad_four(s[3], v[0].w, v[1].w, v[2].w, v[3].w, w);
+    if (k < rows) out[4 * (u64)k + t] = mine;
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) mle_restrict_rows_words(const mle_job *jobs, u32 count) {
-  __shared__ qm31 shared[SEGMENT];
-  tile_place tile = find_tile(jobs, count, 1024, 1);
-  const mle_job *job = tile.job;
-  u32 cols = (u32)job->cols, column = tile.at + 4 * threadIdx.x;
-  qm31 w[8];
-  weights_eight(w, job->table, job->point, (u32)job->vars, tile.from + 8 * threadIdx.x, tile.to);
+// Rows of words: a warp does 32 columns, which are the eight columns of four
+// matrix products; powers of two words are the rows of one, and there are two.
+template <bool ALIGNED>
+DEVICE_INLINE void word_row_steps(i32 (&acc)[2][4][4], const u32 *a, u32 row, u32 to, u32 cols, i32 left, u32 steps, const uint4 *shared) {
+  u32 t = lane_id() & 3, sel = power_selector(lane_id() >> 2);
+  const uint4 *w = shared + t;
+#pragma unroll (ALIGNED ? 2 : 1)
+  for (u32 s = 0; s < steps; s++, row += 16, w += 16) {
+    uint4 v[4];
 #pragma unroll
-  for (u32 i = 0; i < 8; i++) shared[8 * threadIdx.x + i] = w[i];
+    for (u32 i = 0; i < 4; i++) {
+      u32 k = row + 4 * i + t;
+      v[i] = load_words<ALIGNED>(a + (u64)(k < to ? k : to - 1) * cols, left);
+    }
+#pragma unroll
+    for (u32 half = 0; half < 2; half++) {
+      uint4 c = w[8 * half], d = w[8 * half + 4], x = v[2 * half], y = v[2 * half + 1];
+      u32 first[4] = {byte_permute(c.x, 0, sel), byte_permute(c.y, 0, sel), byte_permute(d.x, 0, sel), byte_permute(d.y, 0, sel)};
+      u32 second[4] = {byte_permute(c.z, 0, sel), byte_permute(c.w, 0, sel), byte_permute(d.z, 0, sel), byte_permute(d.w, 0, sel)};
+      u32 b[4][2] = {{digits(x.x), digits(y.x)}, {digits(x.y), digits(y.y)}, {digits(x.z), digits(y.z)}, {digits(x.w), digits(y.w)}};
+#pragma unroll
+      for (u32 k = 0; k < 4; k++) {
+        mma_s8(acc[0][k], first, b[k]);
+        mma_s8(acc[1][k], second, b[k]);
+      }
+    }
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) mle_restrict_rows_words(const mle_job *jobs, u32 count) {
+  __shared__ uint4 shared[SEGMENT];
+  tile_place tile = find_tile(jobs, count, 256, 1);
+  const mle_job *job = tile.job;
+  u32 lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
+  u32 cols = (u32)job->cols, column = tile.at + (threadIdx.x >> 5) * 32;
+  word_digits(shared, job, tile.from, tile.to);
   __syncthreads();
   if (column >= cols) return;
-  qm31_sum s[4];
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) s[i] = qm31_sum_zero();
-  const u32 *a = reinterpret_cast<const u32 *>(job->a) + column;
+  i32 acc[2][4][4] = {};
+  u32 n = tile.to - tile.from;
+  i32 left = (i32)(cols - column) - (i32)(4 * g);
+  const u32 *a = reinterpret_cast<const u32 *>(job->a) + column + 4 * g;
   if (job->aligned)
-    four_columns<true>(s, a, tile.from, tile.to, cols, (i32)(cols - column), shared);
+    word_row_steps<true>(acc, a, tile.from, tile.to, cols, left, (n + 15) / 16, shared);
   else
-    four_columns<false>(s, a, tile.from, tile.to, cols, (i32)(cols - column), shared);
-  qm31 *out = job->parts + (u64)tile.split * cols + column;
+    word_row_steps<false>(acc, a, tile.from, tile.to, cols, left, (n + 15) / 16, shared);
+  // Lane 4g + t has power g of columns 8t + s and 8t + 4 + s, for every word; it
+  // writes word g & 3 of column 8t + 4 (g >> 2) + s.
+  u32 *out = reinterpret_cast<u32 *>(job->parts + (u64)tile.split * cols), turn = 8 * g % 31;
 #pragma unroll
-  for (u32 i = 0; i < 4; i++)
-    if (column + i < cols) out[i] = qm31_sum_value(s[i]);
+  for (u32 s = 0; s < 4; s++) {
+    u32 mine = 0;
+#pragma unroll
+    for (u32 i = 0; i < 8; i++) { // word i & 3 of column i >> 2
+      u32 v = m31_rotate(m31_from_i32(acc[i >> 1 & 1][s][2 * (i & 1) + (i >> 2)]), turn);
+      v = m31_add(v, shfl_xor(v, 4));
+      v = m31_add(v, shfl_xor(v, 8));
+      v = m31_add(v, shfl_xor(v, 16));
+      if (i == g) mine = v;
+    }
+    u32 k = column + 8 * t + 4 * (g >> 2) + s;
+    if (k < cols) out[4 * (u64)k + (g & 3)] = mine;
+  }
 }
 
 // ---- shares --------------------------------------------------------------------
 
 // mle_restrict_sum: out[i] is the sum of the shares of result i, 0 beyond the
-// results. sum_lanes threads, which divide the warps among them, add up one.
+// results. sum_lanes threads, which divide the warps among them, add up one. Jobs
+// that have no blocks begin where the next one does.
 extern "C" __global__ void __launch_bounds__(256) mle_restrict_sum(const mle_job *jobs, u32 count) {
   __shared__ u32 found;
   __shared__ qm31 shared[256];

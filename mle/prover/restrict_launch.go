@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/field/m31"
 )
 
 // jobWords is the size of restrict.cu's mle_job.
@@ -13,9 +12,9 @@ const jobWords = 17
 // segment is SEGMENT of restrict.cu: the most weights of a tile.
 const segment = 2048
 
-// enoughTiles keeps every multiprocessor of a large card busy to the end: tiles
-// get smaller as long as there are fewer.
-const enoughTiles = 1024
+// enoughTiles keeps every multiprocessor of a large card busy: tiles get smaller
+// as long as there are fewer, since each is some time in making its weights.
+const enoughTiles = 320
 
 // restrictKernel is how one kernel divides matrices into tiles.
 type restrictKernel struct {
@@ -28,9 +27,9 @@ type restrictKernel struct {
 
 var restrictKernels = [...]restrictKernel{
 	{"mle_restrict_rows_bytes", Rows, true, 1024, 64},
-	{"mle_restrict_rows_words", Rows, false, 1024, 16},
-	{"mle_restrict_cols_bytes", Columns, true, 512, 256},
-	{"mle_restrict_cols_words", Columns, false, 128, 256},
+	{"mle_restrict_rows_words", Rows, false, 256, 64},
+	{"mle_restrict_cols_bytes", Columns, true, 256, 256},
+	{"mle_restrict_cols_words", Columns, false, 256, 256},
 }
 
 func (k restrictKernel) does(r Restriction) bool {
@@ -79,14 +78,16 @@ func (k restrictKernel) of(list []Restriction) (mine []Restriction) {
 	return mine
 }
 
-// launchRestrictions does restrictions of matrices that are not empty.
+// launchRestrictions does restrictions of matrices that are not empty. A matrix
+// with one tile's share a result gets its results at once; the shares of the
+// others, and the zeros behind results, are mle_restrict_sum's.
 func launchRestrictions(q *device.Queue, list []Restriction) error {
 	type launch struct{ kernel, first, count, tiles int }
 	var launches []launch
 	words := make([]uint64, 0, jobWords*len(list))
-	parts := 0 // elements
-	var partsAt []int
-	sums := 0 // blocks of mle_restrict_sum
+	type share struct{ job, at int } // where a job's shares are
+	var shares []share
+	parts, sums := 0, 0 // elements; blocks of mle_restrict_sum
 	for i, k := range restrictKernels {
 		mine := k.of(list)
 		if len(mine) == 0 {
@@ -103,30 +104,32 @@ func launchRestrictions(q *device.Queue, list []Restriction) error {
 			if k.bytes {
 				align = r.Cols
 			}
-			words = append(words, a, r.Weights.Address(), r.Point.Address(), 0, r.Out.Address(),
+			words = append(words, a, r.Weights.Address(), r.Point.Address(), r.Out.Address(), r.Out.Address(),
 				uint64(r.Rows), uint64(r.Cols), uint64(r.Point.Len()), uint64(tile),
 				uint64(device.Blocks(used, k.along)), uint64(l.tiles), uint64(used), uint64(r.Out.Len()), uint64(splits),
 				uint64(sums), uint64(lanes), flag((a|uint64(align))%16 == 0))
-			partsAt = append(partsAt, parts)
-			parts += used * splits
 			l.tiles += k.tiles(r, tile)
-			sums += device.Blocks(r.Out.Len(), threads/lanes)
+			if splits > 1 || used < r.Out.Len() {
+				shares = append(shares, share{len(words)/jobWords - 1, parts})
+				parts += used * splits
+				sums += device.Blocks(r.Out.Len(), threads/lanes)
+			}
 		}
 		launches = append(launches, l)
 	}
-	shares, err := device.Alloc[m31.QM31](q, parts)
+	// One allocation for shares and descriptors.
+	work, err := device.Alloc[uint64](q, 2*parts+len(words))
 	if err != nil {
 		return fmt.Errorf("mle: restrict: %w", err)
 	}
-	defer shares.Free()
-	for j, at := range partsAt {
-		words[j*jobWords+3] = shares.Slice(at, parts).Address()
+	defer work.Free()
+	for _, s := range shares {
+		words[s.job*jobWords+3] = work.Slice(2*s.at, 2*parts).Address()
 	}
-	jobs, err := device.Upload(q, words)
-	if err != nil {
+	jobs := work.Slice(2*parts, work.Len())
+	if err := jobs.CopyFrom(q, words); err != nil {
 		return fmt.Errorf("mle: restrict: %w", err)
 	}
-	defer jobs.Free()
 	for _, l := range launches {
 		name := restrictKernels[l.kernel].name
 		err := q.Launch(device.Kernel{Source: RestrictSource, Name: name}, device.D1(l.tiles), device.D1(threads), 0,
@@ -134,6 +137,9 @@ func launchRestrictions(q *device.Queue, list []Restriction) error {
 		if err != nil {
 			return err
 		}
+	}
+	if sums == 0 {
+		return nil
 	}
 	return q.Launch(device.Kernel{Source: RestrictSource, Name: "mle_restrict_sum"}, device.D1(sums), device.D1(threads), 0,
 		jobs.Arg(), device.U32(len(list)))

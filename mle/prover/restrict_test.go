@@ -257,7 +257,7 @@ func TestEvaluations(t *testing.T) {
 		out := blank(t, q, len(list))
 		before := q.Stats().Launches
 		must(t, prover.Evaluations(q, out, list))
-		if n := q.Stats().Launches - before; !q.OnHost() && n != 3 {
+		if n := q.Stats().Launches - before; !q.OnHost() && n > 3 {
 			t.Errorf("%d launches", n)
 		}
 		equal(t, q, "evaluations", out, want)
