@@ -445,6 +445,50 @@ func dotQM31TwoBlocks(out *lazySums, a0 *QM31, a1 *QM31, b0 *QM31, b1 *QM31, n i
 }
 
 //go:noescape
+func dotFourAVX2(out *lazySums, a *Element, b *Element, stride int, n int)
+
+//go:noescape
+func dotFourAVX512(out *lazySums, a *Element, b *Element, stride int, n int)
+
+func dotFourBlocks(out *lazySums, a *Element, b *Element, stride int, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 32 {
+			dotFourAVX512(out, a, b, stride, n/32)
+			return n &^ 31
+		}
+	case useAVX2:
+		if n >= 16 {
+			dotFourAVX2(out, a, b, stride, n/16)
+			return n &^ 15
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func combineAVX2(dst *QM31, a *Element, stride int, s *scalars, n int)
+
+//go:noescape
+func combineAVX512(dst *QM31, a *Element, stride int, s *scalars, n int)
+
+func combineBlocks(dst *QM31, a *Element, stride int, s *scalars, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			combineAVX512(dst, a, stride, s, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			combineAVX2(dst, a, stride, s, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
 func mulCM31AVX2(dst *CM31, a *CM31, b *CM31, n int)
 
 //go:noescape

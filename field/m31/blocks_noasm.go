@@ -44,6 +44,10 @@ func dotQM31Blocks(*lazySums, *QM31, *QM31, int) int { return 0 }
 
 func dotQM31TwoBlocks(*lazySums, *QM31, *QM31, *QM31, *QM31, int) int { return 0 }
 
+func dotFourBlocks(*lazySums, *Element, *Element, int, int) int { return 0 }
+
+func combineBlocks(*QM31, *Element, int, *scalars, int) int { return 0 }
+
 func mulCM31Blocks(*CM31, *CM31, *CM31, int) int { return 0 }
 
 func scaleCM31Blocks(*CM31, *CM31, *CM31, int) int { return 0 }

@@ -61,6 +61,7 @@ type hostInstance struct {
 	z      device.Buffer[m31.QM31] // eq's point
 	point  []m31.QM31              // the same
 	rest   []m31.QM31              // eq(z_{i+1..}, x)
+	window *hostWindow             // in the first rounds, of some instances
 
 	weight m31.QM31 // gamma^j
 	scale  m31.QM31 // eq of the bound variables
@@ -188,6 +189,20 @@ func (b *host) sums(h *hostInstance, i, half int) error {
 			h.rest = rest.Host()
 		}
 	}
+	if k == 0 && h.windowed() {
+		var err error
+		if h.window, err = newHostWindow(b.q, h); err != nil {
+			return err
+		}
+	}
+	if h.window != nil {
+		var two m31.QM31
+		if h.inner[0], two = h.window.message(); h.degree == 2 {
+			h.inner[2] = two
+		}
+		h.inner[1] = h.claim.Sub(h.inner[0])
+		return nil
+	}
 	// The sum at 1 is worked out, and the one at 0 derived, only where the
 	// claim says nothing about the value at 1.
 	first := 0
@@ -262,6 +277,14 @@ func (b *host) fold(i int, r m31.QM31) error {
 				m31.AddVecQM31(h.rest[:half/2], h.rest, h.rest[half/2:])
 				h.rest = h.rest[:half/2]
 			}
+		}
+		if h.window != nil {
+			if h.window.bind(r) {
+				if err := b.foldWindow(h); err != nil {
+					return err
+				}
+			}
+			continue
 		}
 		for k := range h.tables {
 			if len(h.folded) == k {

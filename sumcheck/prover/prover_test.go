@@ -77,7 +77,15 @@ type proves func(*device.Queue, *tprover.Transcript, []prover.Instance, []m31.QM
 
 func compareWith(t *testing.T, q *device.Queue, rng *rand.Rand, name string, shapes []sumcheck.Shape, prove proves) {
 	t.Helper()
-	b := sumchecktest.NewBatch(rng, shapes)
+	compareBatch(t, q, rng, name, sumchecktest.NewBatch(rng, shapes), prove)
+}
+
+func compareBatch(t *testing.T, q *device.Queue, rng *rand.Rand, name string, b *sumchecktest.Batch, prove proves) {
+	t.Helper()
+	shapes := make([]sumcheck.Shape, len(b.Claims))
+	for j, c := range b.Claims {
+		shapes[j] = c.Shape
+	}
 	ins := instances(t, q, rng, b)
 	wantTr := newTranscript()
 	want := sumchecktest.Prove(wantTr, b.Claims, b.Tables, sumchecktest.Cheat{})
@@ -248,4 +256,33 @@ func BenchmarkProduct(b *testing.B) {
 			b.ReportMetric(float64(int(1)<<n)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mentries/s")
 		})
 	}
+}
+
+// TestBaseTables: instances all of whose tables are over the prime field, which
+// have ways of their own through the first rounds.
+func TestBaseTables(t *testing.T) {
+	square := sumcheck.Shape{Vars: 10, Factors: 1, Terms: [][]int{{0, 0}}}
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		rng := rand.New(rand.NewPCG(10, 10))
+		for i, shapes := range [][]sumcheck.Shape{
+			{sumcheck.Product(9, 2)}, {sumcheck.Product(10, 2)}, {sumcheck.Product(11, 2)},
+			{sumcheck.Product(10, 1)}, {sumcheck.Product(10, 3)}, {square},
+			{sumcheck.Product(12, 1), sumcheck.Product(10, 2), sumcheck.EqProduct(12, 2), square, sumcheck.Product(3, 2)},
+		} {
+			for try := range 3 { // some tables are strided
+				b := sumchecktest.NewBatch(rng, shapes)
+				for j := range b.Claims {
+					b.Claims[j].Coeffs = nil
+					for k, table := range b.Tables[j] {
+						b.IsBase[j][k] = true
+						for x, v := range table {
+							table[x] = m31.Lift(v.A.Re)
+						}
+					}
+					b.Claims[j].Value = sumchecktest.Sum(b.Claims[j], b.Tables[j])
+				}
+				compareBatch(t, q, rng, fmt.Sprintf("batch %d, try %d", i, try), b, prover.Prove)
+			}
+		}
+	})
 }

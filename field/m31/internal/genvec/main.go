@@ -27,6 +27,7 @@ func generate(set vecasm.Set) *asm {
 	a.wordFunctions()
 	a.extFunctions()
 	a.sumFunctions()
+	a.manyFunctions()
 	a.complexFunctions()
 	return a
 }
