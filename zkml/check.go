@@ -61,7 +61,7 @@ func (r *run) lookups() error {
 		return nil
 	}
 	if err := r.tr.CheckWork(r.Work, r.proof.Nonce); err != nil {
-		return reject(CheckWork, err)
+		return reject(CheckWork, mismatch(err))
 	}
 	alpha, beta := r.tr.Challenge(), r.tr.Challenge()
 	claim, err := logup.Verify(r.tr, r.Plan.TreeVars, r.proof.Tree)
@@ -71,7 +71,7 @@ func (r *run) lookups() error {
 	case errors.Is(err, logup.ErrDenominator):
 		return reject(CheckDenominator, err)
 	case err != nil:
-		return reject(CheckTree, err)
+		return reject(CheckTree, mismatch(err))
 	}
 	if err := r.values.Draw(claim.Point); err != nil {
 		return err
@@ -87,10 +87,16 @@ func (r *run) lookups() error {
 		return reject(CheckLeafNum, nil)
 	}
 	if den != claim.Q {
-		return reject(CheckLeafDen, nil)
+		return reject(CheckLeafDen, errMismatch)
 	}
 	return nil
 }
+
+// errMismatch explains the first checks of a proof, which fail when prover and
+// verifier do not have the same challenges. Header and key agree by then.
+var errMismatch = errors.New("the proof does not match the statement: it is tied to another context, or it has been changed")
+
+func mismatch(err error) error { return fmt.Errorf("%w (%w)", errMismatch, err) }
 
 // receive absorbs evaluations that the prover sends.
 func (r *run) receive(ids []int, sent []m31.QM31) error {

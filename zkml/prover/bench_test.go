@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
@@ -93,5 +94,53 @@ func BenchmarkVerify(b *testing.B) {
 		if err := zkml.Verify(vk, c.X, r.Y, r.Proof, nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// BenchmarkMatMul multiplies in the forward pass: a layer of a language model,
+// with rows for every token and with one, both ways that weights are stored.
+func BenchmarkMatMul(b *testing.B) {
+	for _, s := range []struct {
+		rows  int
+		trans bool
+	}{{64, false}, {64, true}, {1, false}, {1, true}} {
+		c := zkmltest.Product(1, s.rows, 768, 3072, s.trans)
+		pl, err := plan.ForProgram(c.Program)
+		if err != nil {
+			b.Fatal(err)
+		}
+		l, err := newLayout(pl, c.Program)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(c.Name, func(b *testing.B) {
+			devices(b, func(b *testing.B, q *device.Queue) {
+				key, err := loadKey(q, l, pl.StackParams(c.Program, c.Weights))
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer key.free()
+				s, err := newSession(q, nil, &zkml.Argument{Plan: pl}, l, key, nil)
+				if err != nil {
+					b.Fatal(err)
+				}
+				defer s.free()
+				if err := s.input(c.Program, c.X); err != nil {
+					b.Fatal(err)
+				}
+				const batch = 20 // launches between two waits
+				for b.Loop() {
+					for range batch {
+						if err := s.forward(c.Program); err != nil {
+							b.Fatal(err)
+						}
+					}
+					if err := q.Sync(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)/batch*1e6, "us/product")
+			})
+		})
 	}
 }

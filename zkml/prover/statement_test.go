@@ -2,6 +2,7 @@ package prover
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/zkml"
@@ -46,7 +47,11 @@ func TestStatement(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, c := range []string{"", "second", "first\x00"} {
-		rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, &zkml.Options{Context: []byte(c)}), zkml.CheckTree, zkml.CheckLeafDen)
+		err := zkml.Verify(k.vk, k.X, r.Y, r.Proof, &zkml.Options{Context: []byte(c)})
+		rejected(t, err, zkml.CheckTree, zkml.CheckLeafDen)
+		if !strings.Contains(err.Error(), "another context") {
+			t.Errorf("the reason does not name the context: %v", err)
+		}
 	}
 }
 
