@@ -68,41 +68,30 @@ func (s *session) matMul(op graph.MatMul) error {
 		return s.q.Launch(device.Kernel{Source: Source, Name: "zkml_matmul_rows"}, device.D2(device.Blocks(n, 32), rows), device.D1(1024), 0,
 			out.Arg(), x.Arg(), wt.Arg(), device.U32(k), device.U32(n))
 	}
+	// The field's slice operations are faster than integers, and reduce.
 	a, b, o := x.Host(), wt.Host(), out.Host()
 	if op.TransW {
 		return s.q.Parallel(rows*n, max(1, 1<<14/k), func(lo, hi int) {
 			for i := lo; i < hi; i++ {
-				var sum int32
-				r, c := a[i/n*k:(i/n+1)*k], b[i%n*k:(i%n+1)*k]
-				for j, v := range r {
-					sum += signed(v) * signed(c[j])
-				}
-				o[i] = residue(sum)
+				o[i] = m31.Dot(a[i/n*k:(i/n+1)*k], b[i%n*k:(i%n+1)*k])
 			}
 		})
 	}
-	for r := range rows {
-		row := a[r*k : (r+1)*k]
-		err := s.q.Parallel(n, max(64, 1<<14/k), func(lo, hi int) {
-			acc := make([]int32, hi-lo)
-			for j, v := range row {
-				if v == 0 {
-					continue
-				}
-				f := signed(v)
-				for c, u := range b[j*n+lo : j*n+hi] {
-					acc[c] += f * signed(u)
+	const columns = 512 // that stay in the cache
+	parts := device.Blocks(n, columns)
+	return s.q.Parallel(rows*parts, max(1, 1<<14/(k*min(n, columns))), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r, begin := i%rows, i/rows*columns
+			end := min(begin+columns, n)
+			sum := o[r*n+begin : r*n+end]
+			clear(sum)
+			for j, v := range a[r*k : (r+1)*k] {
+				if v != 0 {
+					m31.MulAddVec(sum, b[j*n+begin:j*n+end], v)
 				}
 			}
-			for c, v := range acc {
-				o[r*n+lo+c] = residue(v)
-			}
-		})
-		if err != nil {
-			return err
 		}
-	}
-	return nil
+	})
 }
 
 // signed is the integer of least absolute value with residue v.
@@ -111,14 +100,6 @@ func signed(v m31.Element) int32 {
 		return int32(v - m31.P)
 	}
 	return int32(v)
-}
-
-// residue undoes signed.
-func residue(v int32) m31.Element {
-	if v < 0 {
-		return m31.Element(v) + m31.P
-	}
-	return m31.Element(v)
 }
 
 // linearSum adds up the terms of operation i, broadcasting parameters.
