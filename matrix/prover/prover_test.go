@@ -218,7 +218,11 @@ func TestBounds(t *testing.T) {
 					b[i] = b[i].Neg()
 				}
 			}
-			check(t, q, g, s, fmt.Sprint(bounds), a, b, way[m31.Element]{"bounded", cut[m31.Element](slim, s.M, s.K, s.N)})
+			ways := []way[m31.Element]{{"bounded", cut[m31.Element](slim, s.M, s.K, s.N)}, {"bounded, in passes", cut[m31.Element](slim, 32, 64, 32)}}
+			if bounds.Right == 127 {
+				ways = append(ways, way[m31.Element]{"wide", cut[m31.Element](wide, s.M, s.K, s.N)})
+			}
+			check(t, q, g, s, fmt.Sprint(bounds), a, b, ways...)
 		}
 	})
 }

@@ -96,6 +96,18 @@ extern "C" __global__ void __launch_bounds__(128, 2) matrix_gemm_slim(uint4 *__r
   tile_gemm<1, 2, 2, 2, 2, 4>(c, a, b, moduli, rows, columns, depth, shared_b);
 }
 
+// matrix_bytes_wide and matrix_bytes_slim multiply planes of entries themselves,
+// which writes the result to c or adds it.
+extern "C" __global__ void __launch_bounds__(256, 1) matrix_bytes_wide(u32 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b, u32 rows,
+                                                                       u32 columns, u32 depth, u32 m, u32 width, u32 n, u32 add) {
+  tile_bytes<3, 2, 2, 4, 2, 4>(c, a, b, rows, columns, depth, m, width, n, add != 0);
+}
+
+extern "C" __global__ void __launch_bounds__(128, 2) matrix_bytes_slim(u32 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b, u32 rows,
+                                                                       u32 columns, u32 depth, u32 m, u32 width, u32 n, u32 add) {
+  tile_bytes<1, 2, 2, 2, 2, 4>(c, a, b, rows, columns, depth, m, width, n, add != 0);
+}
+
 // matrix_recover finds the integers of which planes hold residues, modulo 2^31 - 1,
 // and writes them to c or adds them to it, of rows by columns, n entries a row.
 extern "C" __global__ void __launch_bounds__(256) matrix_recover(u32 *__restrict__ c, const uint4 *__restrict__ in, const Modulus *__restrict__ moduli,

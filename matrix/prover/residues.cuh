@@ -116,6 +116,7 @@ DEVICE_INLINE void put_block(u32 *c, const u32 (&r)[16], u64 i, u32 wide, u32 ro
 template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
 DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const uint4 *b, u32 depth) {
   const u32 threads = 32 * MW * NW, piece = KS * 64, left = MU * MW * piece, right = NU * NW * piece;
+  static_assert(left % threads == 0 && right % threads == 0 && threads % piece == 0, "every thread copies as much");
   const u32 stage = left + right, rounds = depth / KS;
   const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const uint4 *from_a = a + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
@@ -153,20 +154,56 @@ DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const
   copy_async_wait<0>();
 }
 
-// tile_gemm is one block's part of the residues of a product; blocks along y take
-// the moduli. Blocks along x take the tiles, ordered so that those that run
-// together share lines.
+// Place is where a block's tile is, in units, and of which modulus.
+struct Place {
+  u32 row, column, plane;
+};
+
+// place orders the blocks along x so that those that run together share lines;
+// blocks along y take the moduli.
+template <u32 HIGH, u32 WIDE> DEVICE_INLINE Place place(u32 rows, u32 columns) {
+  const u32 band = 8, width = columns / WIDE, height = rows / HIGH;
+  const u32 first = blockIdx.x / (band * width) * band, high = min(band, height - first), within = blockIdx.x % (band * width);
+  Place p;
+  p.row = (first + within % high) * HIGH;
+  p.column = within / high * WIDE;
+  p.plane = blockIdx.y;
+  return p;
+}
+
+// tile_gemm is one block's part of the residues of a product.
 template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
 DEVICE_INLINE void tile_gemm(uint4 *c, const uint4 *a, const uint4 *b, const Modulus *moduli, u32 rows, u32 columns, u32 depth, u32 shared_b) {
   SHARED_DYNAMIC(uint4, ring);
-  const u32 band = 8, width = columns / (NU * NW), height = rows / (MU * MW);
-  const u32 first = blockIdx.x / (band * width) * band, high = min(band, height - first), within = blockIdx.x % (band * width);
-  const u32 row = (first + within % high) * MU * MW, column = within / high * NU * NW, plane = blockIdx.y;
-  a += ((u64)plane * rows + row) * depth * 64;
-  b += ((u64)(shared_b ? 0 : plane) * columns + column) * depth * 64;
+  const Place p = place<MU * MW, NU * NW>(rows, columns);
+  a += ((u64)p.plane * rows + p.row) * depth * 64;
+  b += ((u64)(shared_b ? 0 : p.plane) * columns + p.column) * depth * 64;
   Tile<MU, NU> t;
   tile_loop<MU, NU, MW, NW, KS, STAGES>(t, ring, a, b, depth);
   const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  c += (((u64)plane * rows + row + warp / NW * MU) * columns + column + warp % NW * NU) * 64 + lane;
-  tile_store(c, (u64)columns * 64, t, ldg(&moduli[plane].m), ldg(&moduli[plane].magic38));
+  c += (((u64)p.plane * rows + p.row + warp / NW * MU) * columns + p.column + warp % NW * NU) * 64 + lane;
+  tile_store(c, (u64)columns * 64, t, ldg(&moduli[p.plane].m), ldg(&moduli[p.plane].magic38));
+}
+
+// tile_bytes is one block's part of a product of signed bytes themselves: c is m by
+// n entries.
+template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+DEVICE_INLINE void tile_bytes(u32 *c, const uint4 *a, const uint4 *b, u32 rows, u32 columns, u32 depth, u32 m, u32 width, u32 n, bool add) {
+  SHARED_DYNAMIC(uint4, ring);
+  const Place p = place<MU * MW, NU * NW>(rows, columns);
+  Tile<MU, NU> t;
+  tile_loop<MU, NU, MW, NW, KS, STAGES>(t, ring, a + (u64)p.row * depth * 64, b + (u64)p.column * depth * 64, depth);
+  const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const u32 row = (p.row + warp / NW * MU) * 32 + lane / 4 * 4, column = (p.column + warp % NW * NU) * 32 + lane % 4 * 8;
+#pragma unroll
+  for (u32 i = 0; i < 2 * MU; i++)
+#pragma unroll
+    for (u32 j = 0; j < NU; j++)
+#pragma unroll
+      for (u32 e = 0; e < 4; e++) {
+        const u32 y = row + i / 2 * 32 + i % 2 * 2 + e / 2, x = column + j * 32 + e % 2 * 4;
+        const u32 r[4] = {m31_from_i32(t.d[i][4 * j][e]), m31_from_i32(t.d[i][4 * j + 1][e]), m31_from_i32(t.d[i][4 * j + 2][e]),
+                          m31_from_i32(t.d[i][4 * j + 3][e])};
+        if (y < m && x < width) store4(c + (u64)y * n + x, r, width - x, add);
+      }
 }

@@ -11,8 +11,8 @@ import (
 // tiling is one of the kernels that multiply planes; lengths are in units of 32
 // lines or steps.
 type tiling struct {
-	name          string
-	rows, columns int // of a block's tile
+	name          string // after matrix_gemm_ and matrix_bytes_
+	rows, columns int    // of a block's tile
 	threads       int
 	memory        int // shared, in bytes
 }
@@ -25,8 +25,8 @@ const (
 )
 
 var (
-	wide = tiling{name: "matrix_gemm_wide", rows: 6, columns: 8, threads: 256, memory: (6 + 8) * piece * ring * bytes}
-	slim = tiling{name: "matrix_gemm_slim", rows: 2, columns: 4, threads: 128, memory: (2 + 4) * piece * ring * bytes}
+	wide = tiling{name: "wide", rows: 6, columns: 8, threads: 256, memory: (6 + 8) * piece * ring * bytes}
+	slim = tiling{name: "slim", rows: 2, columns: 4, threads: 128, memory: (2 + 4) * piece * ring * bytes}
 )
 
 // worthPacking says whether residues pay: packing a factor costs as much as some
@@ -41,6 +41,7 @@ type plan struct {
 	m, k, n int // rows, steps and columns of one pass
 	system  matrix.System
 	shared  bool // the right factor's entries are signed bytes: one plane for all moduli
+	direct  bool // those of both are: no moduli
 }
 
 func up(n, multiple int) int { return (n + multiple - 1) / multiple * multiple }
@@ -55,6 +56,9 @@ func (p plan) units() (rows, columns, steps int) {
 func (p plan) planes() (left, right, result int) {
 	rows, columns, steps := p.units()
 	t := len(p.system.Moduli)
+	if p.direct {
+		return rows * steps * bytes, columns * steps * bytes, 0
+	}
 	left, right, result = t*rows*steps*bytes, t*columns*steps*bytes, t*rows*columns*bytes
 	if p.shared {
 		right /= t
@@ -86,6 +90,7 @@ func planFor(s matrix.Shape, byteEntries bool, limit, most int) plan {
 			b.Sum = 0 // holds for the whole sum only
 		}
 		p.system, _ = matrix.SystemFor(p.k, b)
+		p.direct = b.Direct(p.k)
 		switch tall, long := p.m > p.rows*unit, p.n > p.columns*unit; {
 		case p.bytes() <= limit:
 			return p
@@ -196,6 +201,12 @@ func (w *pass[B]) now() plan {
 
 const warps = threads / 32
 
+// pack packs a factor of lines by steps, whose rows are n entries long.
+func (w *pass[B]) pack(k device.Kernel, to, from device.Arg, planes, lines, depth, n, units, deep int, flags ...device.Arg) error {
+	args := []device.Arg{to, from, w.constants.Arg(), device.U32(planes), device.U32(lines), device.U32(depth), device.U32(n), device.U32(units), device.U32(deep)}
+	return w.q.Launch(k, device.D1(device.Blocks(units*deep, warps)), device.D1(threads), 0, append(args, flags...)...)
+}
+
 func (w *pass[B]) packRight() error {
 	p, s := w.now(), w.shape
 	_, columns, steps := p.units()
@@ -203,35 +214,43 @@ func (w *pass[B]) packRight() error {
 	if p.shared {
 		planes = 1
 	}
-	grid, block := device.D1(device.Blocks(columns*steps, warps)), device.D1(threads)
 	if s.Transposed {
 		from := w.b.Slice(w.column*s.K+w.step, w.b.Len())
-		return w.q.Launch(typed[B](ResidueSource, "matrix_pack_lines"), grid, block, 0, w.right.Arg(), from.Arg(), w.constants.Arg(),
-			device.U32(planes), device.U32(p.n), device.U32(p.k), device.U32(s.K), device.U32(columns), device.U32(steps), truth(true), truth(p.shared))
+		return w.pack(typed[B](ResidueSource, "matrix_pack_lines"), w.right.Arg(), from.Arg(), planes, p.n, p.k, s.K, columns, steps, truth(true), truth(p.shared))
 	}
 	from := w.b.Slice(w.step*s.N+w.column, w.b.Len())
-	return w.q.Launch(typed[B](ResidueSource, "matrix_pack_steps"), grid, block, 0, w.right.Arg(), from.Arg(), w.constants.Arg(),
-		device.U32(planes), device.U32(p.n), device.U32(p.k), device.U32(s.N), device.U32(columns), device.U32(steps), truth(p.shared))
+	return w.pack(typed[B](ResidueSource, "matrix_pack_steps"), w.right.Arg(), from.Arg(), planes, p.n, p.k, s.N, columns, steps, truth(p.shared))
 }
 
 func (w *pass[B]) multiply() error {
 	p, s := w.now(), w.shape
 	rows, columns, steps := p.units()
 	planes := len(p.system.Moduli)
+	if p.direct {
+		planes = 1
+	}
 	from := w.a.Slice(w.row*s.K+w.step, w.a.Len())
-	err := w.q.Launch(device.Kernel{Source: ResidueSource, Name: "matrix_pack_lines"}, device.D1(device.Blocks(rows*steps, warps)), device.D1(threads), 0,
-		w.left.Arg(), from.Arg(), w.constants.Arg(),
-		device.U32(planes), device.U32(p.m), device.U32(p.k), device.U32(s.K), device.U32(rows), device.U32(steps), truth(false), truth(false))
+	err := w.pack(residueKernel("matrix_pack_lines"), w.left.Arg(), from.Arg(), planes, p.m, p.k, s.K, rows, steps, truth(false), truth(p.direct))
 	if err != nil {
 		return err
 	}
-	err = w.q.Launch(device.Kernel{Source: ResidueSource, Name: p.name}, device.D2(rows/p.rows*(columns/p.columns), planes), device.D1(p.threads), p.memory,
+	to, add := w.c.Slice(w.row*s.N+w.column, w.c.Len()), truth(w.step > 0)
+	tiles := rows / p.rows * (columns / p.columns)
+	if p.direct {
+		return w.q.Launch(residueKernel("matrix_bytes_"+p.name), device.D1(tiles), device.D1(p.threads), p.memory,
+			to.Arg(), w.left.Arg(), w.right.Arg(), device.U32(rows), device.U32(columns), device.U32(steps),
+			device.U32(p.m), device.U32(p.n), device.U32(s.N), add)
+	}
+	err = w.q.Launch(residueKernel("matrix_gemm_"+p.name), device.D2(tiles, planes), device.D1(p.threads), p.memory,
 		w.result.Arg(), w.left.Arg(), w.right.Arg(), w.constants.Arg(), device.U32(rows), device.U32(columns), device.U32(steps), truth(p.shared))
 	if err != nil {
 		return err
 	}
-	to := w.c.Slice(w.row*s.N+w.column, w.c.Len())
-	return w.q.Launch(device.Kernel{Source: ResidueSource, Name: "matrix_recover"}, device.D1(device.Blocks(rows*columns*64, threads)), device.D1(threads), 0,
+	return w.q.Launch(residueKernel("matrix_recover"), device.D1(device.Blocks(rows*columns*64, threads)), device.D1(threads), 0,
 		to.Arg(), w.result.Arg(), w.constants.Arg(), device.U32(planes), device.U32(int(p.system.Product)),
-		device.U32(p.m), device.U32(p.n), device.U32(s.N), device.U32(rows), device.U32(columns), truth(w.step > 0))
+		device.U32(p.m), device.U32(p.n), device.U32(s.N), device.U32(rows), device.U32(columns), add)
+}
+
+func residueKernel(name string) device.Kernel {
+	return device.Kernel{Source: ResidueSource, Name: name}
 }
