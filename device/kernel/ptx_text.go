@@ -51,6 +51,14 @@ DEVICE_INLINE u32 mul_hi(u32 a, u32 b) {
 #endif
 }
 
+DEVICE_INLINE i32 mul_hi(i32 a, i32 b) {
+#if defined(ZKWARP_SIMT)
+  return (i32)((i64)a * b >> 32);
+#else
+  return __mulhi(a, b);
+#endif
+}
+
 DEVICE_INLINE u64 mul_hi(u64 a, u64 b) {
 #if defined(ZKWARP_SIMT)
   return (u64)((unsigned __int128)a * b >> 64);
@@ -91,13 +99,16 @@ DEVICE_INLINE u64 mad_wide(u32 a, u32 b, u64 c) {
 #endif
 }
 
-// The same for signed words.
+// The same for signed words, in two steps of a carry chain: the assembler makes one
+// instruction of them, where it would take sums of mad.wide apart to add in pairs.
 DEVICE_INLINE i64 mad_wide(i32 a, i32 b, i64 c) {
 #if defined(ZKWARP_SIMT)
   return (i64)((u64)((i64)a * b) + (u64)c);
 #else
   i64 r;
-  asm("mad.wide.s32 %0, %1, %2, %3;" : "=l"(r) : "r"(a), "r"(b), "l"(c));
+  asm("{\n .reg .b32 l, h;\n mov.b64 {l, h}, %3;\n mad.lo.cc.s32 l, %1, %2, l;\n madc.hi.s32 h, %1, %2, h;\n mov.b64 %0, {l, h};\n}"
+      : "=l"(r)
+      : "r"(a), "r"(b), "l"(c));
   return r;
 #endif
 }

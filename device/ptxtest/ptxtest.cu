@@ -15,6 +15,7 @@ extern "C" __global__ void __launch_bounds__(256) ptx_scalar(u64 *out, const u64
   u32 k = 0;
 #define OUT(x) do { const u64 value = (u64)(x); store_streaming(&o[k++], value); } while (0)
   OUT(mul_hi(LO(a), LO(b)));
+  OUT((u32)mul_hi((i32)LO(a), (i32)LO(b)));
   OUT(mul_hi(a, b));
   OUT(mul_wide(LO(a), LO(b)));
   OUT(mul_wide((i32)LO(a), (i32)LO(b)));

@@ -53,6 +53,7 @@ func permute(a, b, sel uint32) uint32 {
 
 var scalars = append([]output{
 	{"mul_hi u32", func(a, b, _, _ uint64) uint64 { h, _ := bits.Mul32(lo(a), lo(b)); return uint64(h) }},
+	{"mul_hi i32", func(a, b, _, _ uint64) uint64 { return uint64(uint32(int64(int32(lo(a))) * int64(int32(lo(b))) >> 32)) }},
 	{"mul_hi u64", func(a, b, _, _ uint64) uint64 { h, _ := bits.Mul64(a, b); return h }},
 	{"mul_wide", func(a, b, _, _ uint64) uint64 { return uint64(lo(a)) * uint64(lo(b)) }},
 	{"mul_wide i32", func(a, b, _, _ uint64) uint64 { return uint64(int64(int32(lo(a))) * int64(int32(lo(b)))) }},

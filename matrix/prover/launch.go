@@ -78,19 +78,27 @@ func launchPlain[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element
 	return nil
 }
 
-// launchRow multiplies one row by a matrix. Its rows are split among blocks until
-// they fill a card, in pieces of 64 rows at least.
+// launchRow multiplies one row by a matrix.
 func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) error {
+	units := max(1, q.Device().Info().Units)
 	if s.Transposed {
-		return q.Launch(typed[B](Source, "matrix_row_transposed"), device.D1(device.Blocks(s.N, threads/32)), device.D1(threads), 0,
-			c.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N))
+		// A warp an entry, or a block where these would leave units idle.
+		team := 32
+		if s.N < 64*units && s.K >= 4*threads {
+			team = threads
+		}
+		return q.Launch(typed[B](Source, "matrix_row_transposed"), device.D1(device.Blocks(s.N*team, threads)), device.D1(threads), 0,
+			c.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N), device.U32(team))
 	}
 	width := 4 * threads
-	if _, ok := any(b).(device.Buffer[int8]); ok {
+	if isBytes[B]() {
 		width = 16 * threads
 	}
+	// Rows are split among blocks until all units have their four, and no further:
+	// a second wave would wait for the first. Pieces have 64 rows at least, and
+	// 2^24 at most, which a sum holds.
 	across := device.Blocks(s.N, width)
-	splits := max(1, min(1024/across, s.K/64))
+	splits := max(1, min(4*units/across, s.K/64), s.K>>24)
 	split := (s.K + splits - 1) / splits
 	splits = (s.K + split - 1) / split
 	parts := c
@@ -106,6 +114,6 @@ func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element],
 	if err != nil || splits == 1 {
 		return err
 	}
-	return q.Launch(named("matrix_sum"), device.D1(device.Blocks(s.N, threads)), device.D1(threads), 0,
+	return q.Launch(named("matrix_sum"), device.D1(device.Blocks(s.N, 32)), device.D1(threads), 0,
 		c.Arg(), parts.Arg(), device.U32(splits), device.U32(s.N))
 }

@@ -16,32 +16,42 @@ extern "C" __global__ void __launch_bounds__(256) matrix_gemm_i8(u32 *__restrict
   plain_gemm(c, a, b, m, k, n, transposed != 0);
 }
 
-// matrix_row: out[y][j] = sum of x[i] b[i][j] over the rows i of split y. A thread
-// has 4 columns, or 16 of bytes.
+// matrix_row: out[y][j] = sum of x[i] b[i][j] over the rows i of split y.
 extern "C" __global__ void __launch_bounds__(256) matrix_row(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ b, u32 k, u32 n, u32 split) {
-  row_times<4>(out, x, b, k, n, split);
+  row_times<8>(out, x, b, k, n, split);
 }
 
 extern "C" __global__ void __launch_bounds__(256) matrix_row_i8(u32 *__restrict__ out, const u32 *__restrict__ x, const i8 *__restrict__ b, u32 k, u32 n, u32 split) {
-  row_times<16>(out, x, b, k, n, split);
+  row_times<4>(out, x, b, k, n, split);
 }
 
-// matrix_sum adds up splits rows of n residues.
+// matrix_sum adds up splits rows of n residues: 32 columns a block, a warp takes every
+// eighth row.
 extern "C" __global__ void __launch_bounds__(256) matrix_sum(u32 *__restrict__ out, const u32 *__restrict__ in, u32 splits, u32 n) {
-  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
+  __shared__ u64 sums[8][32];
+  const u32 lane = threadIdx.x % 32, warp = threadIdx.x / 32, i = blockIdx.x * 32 + lane;
   u64 s = 0;
-  for (u32 p = 0; p < splits; p++) s += in[(u64)p * n + i];
+  if (i < n) {
+#pragma unroll 4
+    for (u32 p = warp; p < splits; p += 8) s += ldg(&in[(u64)p * n + i]);
+  }
+  sums[warp][lane] = s;
+  __syncthreads();
+  if (warp > 0 || i >= n) return;
+  for (u32 w = 1; w < 8; w++) s += sums[w][lane];
   out[i] = m31_reduce(s);
 }
 
-// matrix_row_transposed: out[j] = sum of x[i] b[j][i], a warp an entry.
-extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ b, u32 k, u32 n) {
-  row_dot<4>(out, x, b, k, n);
+// matrix_row_transposed: out[j] = sum of x[i] b[j][i], by team threads an entry: 32, or
+// the block's 256.
+extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ b, u32 k, u32 n,
+                                                                        u32 team) {
+  row_dot(out, x, b, k, n, team);
 }
 
-extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed_i8(u32 *__restrict__ out, const u32 *__restrict__ x, const i8 *__restrict__ b, u32 k, u32 n) {
-  row_dot<16>(out, x, b, k, n);
+extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed_i8(u32 *__restrict__ out, const u32 *__restrict__ x, const i8 *__restrict__ b, u32 k, u32 n,
+                                                                           u32 team) {
+  row_dot(out, x, b, k, n, team);
 }
 
 extern "C" __global__ void __launch_bounds__(256) matrix_add(u32 *out, const u32 *a, const u32 *b, u64 n) {

@@ -4,12 +4,12 @@
 #include "field/m31/m31.cuh"
 #include "matrix/prover/entries.cuh"
 
-// fold brings a sum of products within 2^32 + 2^31, to which eight products of
-// integers below 2^30 may be added again.
-DEVICE_INLINE i64 fold(i64 s) { return (i64)((u64)s & M31_P) + (s >> 31); }
+// fold brings a sum of products within 2^33 + 2^32, to which eight products of
+// integers below 2^30 may be added again: 2^32 is 2.
+DEVICE_INLINE i64 fold(i64 s) { return mad_wide((i32)(s >> 32), 2, (i64)((u64)s & 0xffffffffu)); }
 
 // residue_of is the residue of any signed sum.
-DEVICE_INLINE u32 residue_of(i64 s) { return m31_reduce((u64)(fold(s) + ((i64)M31_P << 2))); }
+DEVICE_INLINE u32 residue_of(i64 s) { return m31_reduce((u64)(fold(s) + ((i64)M31_P << 3))); }
 
 #define PLAIN_TILE 128
 #define PLAIN_STEPS 16
@@ -29,30 +29,49 @@ DEVICE_INLINE void plain_gemm(u32 *c, const u32 *a, const T *b, u32 m, u32 k, u3
 #pragma unroll
     for (u32 j = 0; j < 8; j++) s[i][j] = 0;
   // Along rows, a thread loads four steps of lines t / 4 and 64 more; along columns,
-  // four lines of steps t / 32 and 8 more.
+  // four lines of steps t / 32 and 8 more. Away from the matrices' ends it needs no
+  // tests.
+  const bool inside = row + PLAIN_TILE <= m && column + PLAIN_TILE <= n && k % 4 == 0 && n % 4 == 0 && aligned(a, 16) && aligned(b, 4 * sizeof(T));
+  const u32 line = t / 4, ahead = t % 4 * 4, across = column + t % 32 * 4, down = t / 32;
   auto load = [&](u32 at) {
+    if (inside && at + PLAIN_STEPS <= k) {
+      const u32 *p = a + (u64)(row + line) * k + at + ahead;
+      const T *q = transposed ? b + (u64)(column + line) * k + at + ahead : b + (u64)(at + down) * n + across;
+      const u64 skip = transposed ? (u64)64 * k : (u64)8 * n;
 #pragma unroll
+      for (u32 h = 0; h < 2; h++) {
+        load4_all(u[h], p + (u64)64 * h * k);
+        load4_all(v[h], q + h * skip);
+      }
+      return;
+    }
+#pragma unroll 1
     for (u32 h = 0; h < 2; h++) {
-      const u32 line = t / 4 + 64 * h, step = at + t % 4 * 4;
-      load4(u[h], a + (u64)(row + line) * k + step, row + line < m && step < k ? k - step : 0);
-      if (transposed) {
-        load4(v[h], b + (u64)(column + line) * k + step, column + line < n && step < k ? k - step : 0);
-      } else {
-        const u32 across = column + t % 32 * 4, down = at + t / 32 + 8 * h;
-        load4(v[h], b + (u64)down * n + across, down < k && across < n ? n - across : 0);
+      i32 x[4], y[4];
+      const u32 here = line + 64 * h, step = at + ahead, i = at + down + 8 * h;
+      load4(x, a + (u64)(row + here) * k + step, row + here < m && step < k ? k - step : 0);
+      if (transposed)
+        load4(y, b + (u64)(column + here) * k + step, column + here < n && step < k ? k - step : 0);
+      else
+        load4(y, b + (u64)i * n + across, i < k && across < n ? n - across : 0);
+#pragma unroll
+      for (u32 e = 0; e < 4; e++) { // without indexing by h
+        u[0][e] = h ? u[0][e] : x[e];
+        v[0][e] = h ? v[0][e] : y[e];
+        u[1][e] = x[e];
+        v[1][e] = y[e];
       }
     }
   };
   auto put = [&](u32 buffer) {
 #pragma unroll
     for (u32 h = 0; h < 2; h++) {
-      const u32 line = t / 4 + 64 * h;
 #pragma unroll
       for (u32 e = 0; e < 4; e++) {
-        ((i32 *)left[buffer][t % 4 * 4 + e])[line] = u[h][e];
-        if (transposed) ((i32 *)right[buffer][t % 4 * 4 + e])[line] = v[h][e];
+        ((i32 *)left[buffer][ahead + e])[line + 64 * h] = u[h][e];
+        if (transposed) ((i32 *)right[buffer][ahead + e])[line + 64 * h] = v[h][e];
       }
-      if (!transposed) right[buffer][t / 32 + 8 * h][t % 32] = make_int4(v[h][0], v[h][1], v[h][2], v[h][3]);
+      if (!transposed) right[buffer][down + 8 * h][t % 32] = make_int4(v[h][0], v[h][1], v[h][2], v[h][3]);
     }
   };
   load(0);

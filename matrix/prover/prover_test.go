@@ -153,7 +153,7 @@ func TestMul(t *testing.T) {
 			kind    string
 		}{
 			{1, 1, 1, "p-1"}, {3, 5, 7, "random"}, {17, 33, 70, "half"}, {70, 1, 9, "-half"}, {65, 64, 63, "random"}, {2, 70, 3, "signs"},
-			{129, 17, 131, "random"}, {31, 29, 1, "random"}, {1, 70, 37, "half"}, {1, 300, 1100, "random"}, {40, 130, 24, "signs"},
+			{129, 17, 131, "random"}, {31, 29, 1, "random"}, {1, 70, 37, "half"}, {1, 300, 1100, "random"}, {1, 1100, 5, "random"}, {1, 1030, 18, "signs"}, {40, 130, 24, "signs"},
 		} {
 			s := matrix.Shape{M: x.m, K: x.k, N: x.n}
 			a := elements(g, x.m*x.k, x.kind)

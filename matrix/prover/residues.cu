@@ -64,22 +64,22 @@ DEVICE_INLINE void pack_steps(uint4 *out, const T *in, const Modulus *moduli, u3
   put_planes(out + ((u64)group * deep + at) * 64 + lane, all * 64, v, moduli, planes, true, raw != 0);
 }
 
-extern "C" __global__ void __launch_bounds__(256) matrix_pack_lines(uint4 *__restrict__ out, const u32 *__restrict__ in, const Modulus *__restrict__ moduli,
+extern "C" __global__ void __launch_bounds__(256, 3) matrix_pack_lines(uint4 *__restrict__ out, const u32 *__restrict__ in, const Modulus *__restrict__ moduli,
                                                                     u32 planes, u32 lines, u32 depth, u32 n, u32 units, u32 deep, u32 right, u32 raw) {
   pack_lines(out, in, moduli, planes, lines, depth, n, units, deep, right, raw);
 }
 
-extern "C" __global__ void __launch_bounds__(256) matrix_pack_lines_i8(uint4 *__restrict__ out, const i8 *__restrict__ in, const Modulus *__restrict__ moduli,
+extern "C" __global__ void __launch_bounds__(256, 3) matrix_pack_lines_i8(uint4 *__restrict__ out, const i8 *__restrict__ in, const Modulus *__restrict__ moduli,
                                                                        u32 planes, u32 lines, u32 depth, u32 n, u32 units, u32 deep, u32 right, u32 raw) {
   pack_lines(out, in, moduli, planes, lines, depth, n, units, deep, right, raw);
 }
 
-extern "C" __global__ void __launch_bounds__(256) matrix_pack_steps(uint4 *__restrict__ out, const u32 *__restrict__ in, const Modulus *__restrict__ moduli,
+extern "C" __global__ void __launch_bounds__(256, 3) matrix_pack_steps(uint4 *__restrict__ out, const u32 *__restrict__ in, const Modulus *__restrict__ moduli,
                                                                     u32 planes, u32 lines, u32 depth, u32 n, u32 units, u32 deep, u32 raw) {
   pack_steps(out, in, moduli, planes, lines, depth, n, units, deep, raw);
 }
 
-extern "C" __global__ void __launch_bounds__(256) matrix_pack_steps_i8(uint4 *__restrict__ out, const i8 *__restrict__ in, const Modulus *__restrict__ moduli,
+extern "C" __global__ void __launch_bounds__(256, 3) matrix_pack_steps_i8(uint4 *__restrict__ out, const i8 *__restrict__ in, const Modulus *__restrict__ moduli,
                                                                        u32 planes, u32 lines, u32 depth, u32 n, u32 units, u32 deep, u32 raw) {
   pack_steps(out, in, moduli, planes, lines, depth, n, units, deep, raw);
 }
@@ -121,15 +121,22 @@ extern "C" __global__ void __launch_bounds__(256) matrix_recover(u32 *__restrict
     sum[k] = 0;
     share[k] = 1 << 23;
   }
-  for (u32 p = 0; p < planes; p++) {
-    const uint4 v = in[p * all + i];
-    const u32 w[4] = {v.x, v.y, v.z, v.w};
-    const i32 weight = ldg(&moduli[p].weight), part = ldg(&moduli[p].share);
+  const u32 ahead = 5; // planes whose loads are under way together
+  for (u32 from = 0; from < planes; from += ahead) {
+    uint4 v[ahead];
 #pragma unroll
-    for (u32 k = 0; k < 16; k++) {
-      const i32 y = (i8)(w[k / 4] >> (8 * (k % 4)));
-      sum[k] = mad_wide(y, weight, sum[k]);
-      share[k] += y * part;
+    for (u32 p = 0; p < ahead; p++) v[p] = from + p < planes ? in[(from + p) * all + i] : make_uint4(0, 0, 0, 0);
+#pragma unroll
+    for (u32 p = 0; p < ahead; p++) {
+      if (from + p >= planes) break;
+      const u32 w[4] = {v[p].x, v[p].y, v[p].z, v[p].w};
+      const i32 weight = ldg(&moduli[from + p].weight), part = ldg(&moduli[from + p].share);
+#pragma unroll
+      for (u32 k = 0; k < 16; k++) {
+        const i32 y = signed_byte(w[k / 4], k % 4);
+        sum[k] = mad_wide(y, weight, sum[k]);
+        share[k] += y * part;
+      }
     }
   }
   u32 r[16];

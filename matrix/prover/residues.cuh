@@ -43,29 +43,10 @@ template <u32 MU, u32 NU> DEVICE_INLINE void tile_zero(Tile<MU, NU> &c) {
       for (u32 e = 0; e < 4; e++) c.d[i][j][e] = 0;
 }
 
-// tile_step adds the product over 32 steps. a and b are the lane's places in the
-// first fragments, whose units lie stride vectors apart.
-template <u32 MU, u32 NU> DEVICE_INLINE void tile_step(Tile<MU, NU> &c, const uint4 *a, const uint4 *b, u32 stride) {
-  uint4 right[2 * NU];
-#pragma unroll
-  for (u32 j = 0; j < 2 * NU; j++) right[j] = b[j / 2 * stride + j % 2 * 32];
-#pragma unroll
-  for (u32 i = 0; i < 2 * MU; i++) {
-    const uint4 left = a[i / 2 * stride + i % 2 * 32];
-    const u32 x[4] = {left.x, left.y, left.z, left.w};
-#pragma unroll
-    for (u32 j = 0; j < 2 * NU; j++) {
-      const u32 y[2] = {right[j].x, right[j].y}, z[2] = {right[j].z, right[j].w};
-      mma_s8(c.d[i][2 * j], x, y);
-      mma_s8(c.d[i][2 * j + 1], x, z);
-    }
-  }
-}
-
 // residue is v modulo m of least absolute value, for |v| <= 2^30: the quotient is
 // off by less than 2^-9 before it is rounded, too little to leave a signed byte.
 DEVICE_INLINE i32 residue(i32 v, i32 m, i32 magic38) {
-  return v - (((i32)(mad_wide(v, magic38, (i64)0) >> 32) + 32) >> 6) * m;
+  return v - ((mul_hi(v, magic38) + 32) >> 6) * m;
 }
 
 // small_residue is v * one modulo m, of least absolute value, where high is 2^15 *
@@ -113,20 +94,22 @@ DEVICE_INLINE void put_block(u32 *c, const u32 (&r)[16], u64 i, u32 wide, u32 ro
 // tile_loop multiplies the lines of a by those of b, of depth units each, a multiple
 // of KS. The block has MW by NW warps; STAGES pieces of KS units of all of its lines
 // are in shared memory or on their way there.
+//
+// A step's fragments are loaded while the step before is multiplied, each into the
+// registers that it no longer needs, so that matrix instructions need not wait
+// at a piece's beginning; the barrier between pieces has half a step on either side.
 template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
 DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const uint4 *b, u32 depth) {
   const u32 threads = 32 * MW * NW, piece = KS * 64, left = MU * MW * piece, right = NU * NW * piece;
   static_assert(left % threads == 0 && right % threads == 0 && threads % piece == 0, "every thread copies as much");
-  const u32 stage = left + right, rounds = depth / KS;
-  const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  static_assert(NU > 1, "the barrier must come before the left fragments' loads");
+  const u32 stage = left + right, rounds = depth / KS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const uint4 *from_a = a + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
   const uint4 *from_b = b + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
   const u64 skip = (u64)(threads / piece) * depth * 64;
-  u32 loaded = 0, put = 0, get = 0;
-  tile_zero(t);
-  auto load = [&]() {
-    if (loaded < rounds) {
-      uint4 *to = ring + put * stage + threadIdx.x;
+  uint4 *to = ring + threadIdx.x;
+  auto load = [&](bool more) { // a piece to slot to
+    if (more) {
 #pragma unroll
       for (u32 i = 0; i < left / threads; i++) copy_async(to + i * threads, from_a + i * skip);
 #pragma unroll
@@ -135,21 +118,52 @@ DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const
       from_b += piece;
     }
     copy_async_commit();
-    loaded++;
-    put = put + 1 == STAGES ? 0 : put + 1;
   };
 #pragma unroll 1
-  for (u32 s = 0; s + 1 < STAGES; s++) load();
+  for (u32 s = 0; s < STAGES; s++) {
+    load(s < rounds);
+    to += stage;
+  }
+  copy_async_wait<STAGES - 1>();
+  __syncthreads();
+  tile_zero(t);
+  const u32 first = warp / NW * MU * piece + lane, second = left + warp % NW * NU * piece + lane;
+  uint4 x[2 * MU], y[2 * NU];
+#pragma unroll
+  for (u32 i = 0; i < 2 * MU; i++) x[i] = ring[first + i / 2 * piece + i % 2 * 32];
+#pragma unroll
+  for (u32 j = 0; j < 2 * NU; j++) y[j] = ring[second + j / 2 * piece + j % 2 * 32];
+  u32 slot = 0;
 #pragma unroll 1
   for (u32 r = 0; r < rounds; r++) {
-    copy_async_wait<STAGES - 2>();
-    __syncthreads();
-    load();
-    const uint4 *at = ring + get * stage + lane;
-    get = get + 1 == STAGES ? 0 : get + 1;
 #pragma unroll
-    for (u32 s = 0; s < KS; s++)
-      tile_step(t, at + (warp / NW) * MU * piece + s * 64, at + left + (warp % NW) * NU * piece + s * 64, piece);
+    for (u32 s = 0; s < KS; s++) {
+      const uint4 *next = ring + slot * stage + (s + 1) * 64;
+#pragma unroll
+      for (u32 h = 0; h < NU; h++) {
+#pragma unroll
+        for (u32 i = 0; i < 2 * MU; i++) {
+          const u32 v[4] = {x[i].x, x[i].y, x[i].z, x[i].w};
+#pragma unroll
+          for (u32 j = 2 * h; j < 2 * h + 2; j++) {
+            const u32 w0[2] = {y[j].x, y[j].y}, w1[2] = {y[j].z, y[j].w};
+            mma_s8(t.d[i][2 * j], v, w0);
+            mma_s8(t.d[i][2 * j + 1], v, w1);
+          }
+          if (h + 1 == NU) x[i] = next[first + i / 2 * piece + i % 2 * 32];
+        }
+        if (h == 0 && s + 1 == KS) {
+          copy_async_wait<STAGES - 2>();
+          __syncthreads();
+          to = ring + slot * stage + threadIdx.x;
+          load(r + STAGES < rounds);
+          slot = slot + 1 == STAGES ? 0 : slot + 1;
+          next = ring + slot * stage;
+        }
+#pragma unroll
+        for (u32 j = 2 * h; j < 2 * h + 2; j++) y[j] = next[second + j / 2 * piece + j % 2 * 32];
+      }
+    }
   }
   copy_async_wait<0>();
 }

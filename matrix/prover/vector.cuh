@@ -5,42 +5,72 @@
 #include "matrix/prover/entries.cuh"
 #include "matrix/prover/plain.cuh"
 
-// load_many loads W entries of which the first n exist, 16 bytes at once if it can.
-template <u32 W> DEVICE_INLINE void load_many(i32 (&v)[W], const u32 *p, u32 n) { load4(v, p, n); }
+// Many is 16 bytes of entries as they are stored: COUNT entries.
+template <class T> struct Many;
 
-template <u32 W> DEVICE_INLINE void load_many(i32 (&v)[W], const i8 *p, u32 n) {
-  if (n >= W && aligned(p, 16)) {
-    const uint4 q = *(const uint4 *)p;
-    const u32 w[4] = {q.x, q.y, q.z, q.w};
-#pragma unroll
-    for (u32 k = 0; k < W; k++) v[k] = (i8)(w[k / 4] >> (8 * (k % 4)));
-  } else {
-#pragma unroll
-    for (u32 k = 0; k < W; k++) v[k] = k < n ? p[k] : 0;
-  }
+template <> struct Many<u32> {
+  static const u32 COUNT = 4;
+  uint4 w;
+};
+
+template <> struct Many<i8> {
+  static const u32 COUNT = 16;
+  uint4 w;
+};
+
+DEVICE_INLINE u32 word(const uint4 &w, u32 k) { return k == 0 ? w.x : k == 1 ? w.y : k == 2 ? w.z : w.w; }
+
+DEVICE_INLINE i32 entry(const Many<u32> &v, u32 k) { return integer(word(v.w, k)); }
+
+DEVICE_INLINE i32 entry(const Many<i8> &v, u32 k) { return signed_byte(word(v.w, k / 4), k % 4); }
+
+// load_many loads entries of which the first n exist; the others are 0.
+DEVICE_INLINE Many<u32> load_many(const u32 *p, u32 n) {
+  Many<u32> v;
+  if (n >= 4 && aligned(p, 16))
+    v.w = *(const uint4 *)p;
+  else
+    v.w = make_uint4(n > 0 ? p[0] : 0, n > 1 ? p[1] : 0, n > 2 ? p[2] : 0, n > 3 ? p[3] : 0);
+  return v;
 }
 
-// row_times is a block's part of a row times a matrix: W columns a thread, rows
-// from blockIdx.y * split on, eight under way at a time.
-template <u32 W, class T> DEVICE_INLINE void row_times(u32 *out, const u32 *x, const T *b, u32 k, u32 n, u32 split) {
+DEVICE_INLINE Many<i8> load_many(const i8 *p, u32 n) {
+  Many<i8> v;
+  if (n >= 16 && aligned(p, 16)) {
+    v.w = *(const uint4 *)p;
+  } else {
+    u32 w[4] = {0, 0, 0, 0};
+#pragma unroll
+    for (u32 k = 0; k < 16; k++)
+      if (k < n) w[k / 4] |= (u32)(u8)p[k] << (8 * (k % 4));
+    v.w = make_uint4(w[0], w[1], w[2], w[3]);
+  }
+  return v;
+}
+
+// row_times is a block's part of a row times a matrix: a thread's columns are those of
+// 16 bytes, its rows the split ones from blockIdx.y * split on, ROWS under way together.
+template <u32 ROWS, class T> DEVICE_INLINE void row_times(u32 *out, const u32 *x, const T *b, u32 k, u32 n, u32 split) {
+  const u32 W = Many<T>::COUNT;
   const u64 wide = ((u64)blockIdx.x * blockDim.x + threadIdx.x) * W;
   if (wide >= n) return;
   const u32 column = (u32)wide, left = n - column, first = blockIdx.y * split, end = min(k, first + split);
   i64 s[W];
 #pragma unroll
   for (u32 j = 0; j < W; j++) s[j] = 0;
-  for (u32 i = first; i < end; i += 8) {
-    i32 v[8][W], f[8];
+  for (u32 i = first; i < end; i += ROWS) {
+    Many<T> v[ROWS];
+    i32 f[ROWS];
 #pragma unroll
-    for (u32 e = 0; e < 8; e++) {
-      load_many<W>(v[e], b + (u64)(i + e) * n + column, i + e < end ? left : 0);
+    for (u32 e = 0; e < ROWS; e++) {
+      v[e] = load_many(b + (u64)(i + e) * n + column, i + e < end ? left : 0);
       f[e] = i + e < end ? integer(ldg(&x[i + e])) : 0;
     }
 #pragma unroll
     for (u32 j = 0; j < W; j++) {
 #pragma unroll
-      for (u32 e = 0; e < 8; e++) s[j] = mad_wide(f[e], v[e][j], s[j]);
-      s[j] = fold(s[j]);
+      for (u32 e = 0; e < ROWS; e++) s[j] = mad_wide(f[e], entry(v[e], j), s[j]);
+      if (sizeof(T) > 1) s[j] = fold(s[j]); // of a word and a byte, 2^25 products fit
     }
   }
   out += (u64)blockIdx.y * n + column;
@@ -51,30 +81,40 @@ template <u32 W, class T> DEVICE_INLINE void row_times(u32 *out, const u32 *x, c
   }
 }
 
-// row_dot is a warp's entry of a row times a transposed matrix: W steps a lane.
-template <u32 W, class T> DEVICE_INLINE void row_dot(u32 *out, const u32 *x, const T *b, u32 k, u32 n) {
-  const u32 lane = threadIdx.x % 32;
-  const u64 j = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / 32;
+// row_dot is an entry of a row times a transposed matrix, computed by team threads
+// of a block: a warp, or all of it.
+template <class T> DEVICE_INLINE void row_dot(u32 *out, const u32 *x, const T *b, u32 k, u32 n, u32 team) {
+  __shared__ u64 sums[8];
+  const u32 W = Many<T>::COUNT, lane = threadIdx.x % team;
+  const u64 j = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / team;
   u64 total = 0;
   if (j < n) {
     b += j * k;
     i64 s = 0;
-    for (u32 i = W * lane; i < k; i += 32 * W) {
-      i32 v[W], f[W];
-      load_many<W>(v, b + i, k - i);
+#pragma unroll 2
+    for (u32 i = W * lane; i < k; i += team * W) {
+      const Many<T> v = load_many(b + i, k - i);
 #pragma unroll
-      for (u32 e = 0; e < W; e += 4) load4(f + e, x + i + e, e < k - i ? k - i - e : 0);
+      for (u32 e = 0; e < W; e += 4) {
+        i32 f[4];
+        load4(f, x + i + e, e < k - i ? k - i - e : 0);
 #pragma unroll
-      for (u32 e = 0; e < W; e++) {
-        s = mad_wide(f[e], v[e], s);
-        if (e % 8 == 7) s = fold(s);
+        for (u32 d = 0; d < 4; d++) s = mad_wide(f[d], entry(v, e + d), s);
       }
       s = fold(s);
     }
     total = residue_of(s);
   }
   for (u32 d = 16; d > 0; d >>= 1) total += shfl_xor(total, d);
-  if (j < n && lane == 0) out[j] = m31_reduce(total);
+  if (team == 32) {
+    if (j < n && lane == 0) out[j] = m31_reduce(total);
+    return;
+  }
+  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = total;
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  for (u32 w = 1; w < 8; w++) total += sums[w];
+  out[j] = m31_reduce(total);
 }
 
 // each computes n entries from those of a and b at the same places; out may be a
