@@ -25,51 +25,39 @@ func Mul[B Entry](c, a []m31.Element, b []B, s Shape) error {
 		})
 		return nil
 	}
-	// Pieces of rows, so that sums and the part of b that they need stay in cache.
-	const width = 512
-	across := (s.N + width - 1) / width
-	parallel.For(s.M*across, max(1, 1<<14/max(s.K*min(s.N, width), 1)), func(lo, hi int) {
-		var sums [width]uint64
+	// Pieces of a few rows of c, which stay in cache while b's rows pass.
+	const high, wide = 8, 512
+	across := (s.N + wide - 1) / wide
+	pieces := across * ((s.M + high - 1) / high)
+	parallel.For(pieces, max(1, 1<<14/max(s.K*min(s.N, wide), 1)), func(lo, hi int) {
+		var room [wide]m31.Element
 		for i := lo; i < hi; i++ {
-			r, j := i/across, i%across*width
-			end := min(j+width, s.N)
-			acc := sums[:end-j]
-			clear(acc)
-			row := a[r*s.K : (r+1)*s.K]
-			k := 0
-			for ; k+3 <= s.K; k += 3 {
-				axpy3(acc, row[k:k+3], b[k*s.N+j:k*s.N+end], b[(k+1)*s.N+j:(k+1)*s.N+end], b[(k+2)*s.N+j:(k+2)*s.N+end])
+			row, column := i/across*high, i%across*wide
+			rows, end := min(row+high, s.M), min(column+wide, s.N)
+			for r := row; r < rows; r++ {
+				clear(c[r*s.N+column : r*s.N+end])
 			}
-			for ; k < s.K; k++ {
-				f := uint64(row[k])
-				for x, v := range b[k*s.N+j : k*s.N+end] {
-					acc[x] = partial(acc[x]) + f*word(v)
+			for k := range s.K {
+				v := elements(room[:], b[k*s.N+column:k*s.N+end])
+				for r := row; r < rows; r++ {
+					m31.MulAddVec(c[r*s.N+column:r*s.N+end], v, a[r*s.K+k])
 				}
-			}
-			for x, v := range acc {
-				c[r*s.N+j+x] = m31.New(v)
 			}
 		}
 	})
 	return nil
 }
 
-// axpy3 adds three multiples: with a partial value, three products stay below 2^64.
-func axpy3[B Entry](acc []uint64, f []m31.Element, x, y, z []B) {
-	a, b, c := uint64(f[0]), uint64(f[1]), uint64(f[2])
-	x, y, z = x[:len(acc)], y[:len(acc)], z[:len(acc)]
-	for i := range acc {
-		acc[i] = partial(acc[i]) + a*word(x[i]) + b*word(y[i]) + c*word(z[i])
+// elements is v itself, or its residues in room.
+func elements[B Entry](room []m31.Element, v []B) []m31.Element {
+	if v, ok := any(v).([]m31.Element); ok {
+		return v
 	}
-}
-
-// partial folds any 64-bit value to one below 2^34 of the same residue.
-func partial(x uint64) uint64 { return x&m31.P + x>>31 }
-
-// word is the canonical value of an entry.
-func word[B Entry](v B) uint64 {
-	x := int64(v) // negative for bytes only
-	return uint64(x + x>>63&m31.P)
+	for i, x := range v {
+		w := int32(x)
+		room[i] = m31.Element(w + w>>31&m31.P)
+	}
+	return room[:len(v)]
 }
 
 func dot[B Entry](a []m31.Element, b []B) m31.Element {
