@@ -41,7 +41,8 @@ var (
 const (
 	threads    = 256
 	eachBlocks = 132 * 16 // fill any present card
-	plainTile  = 128
+	plainRows  = 128      // of a block's tile
+	plainCols  = 64
 )
 
 // named is one of Source's.
@@ -65,10 +66,10 @@ func truth(b bool) device.Arg {
 
 func launchPlain[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) error {
 	// A grid has 65535 rows of blocks at most.
-	const most = 65535 * plainTile
+	const most = 65535 * plainRows
 	for from := 0; from < s.M; from += most {
 		m := min(most, s.M-from)
-		err := q.Launch(typed[B](Source, "matrix_gemm"), device.D2(device.Blocks(s.N, plainTile), device.Blocks(m, plainTile)), device.D1(threads), 0,
+		err := q.Launch(typed[B](Source, "matrix_gemm"), device.D2(device.Blocks(s.N, plainCols), device.Blocks(m, plainRows)), device.D1(2*plainCols), 0,
 			c.Slice(from*s.N, (from+m)*s.N).Arg(), a.Slice(from*s.K, (from+m)*s.K).Arg(), b.Arg(),
 			device.U32(m), device.U32(s.K), device.U32(s.N), truth(s.Transposed))
 		if err != nil {
@@ -82,12 +83,12 @@ func launchPlain[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element
 func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) error {
 	units := max(1, q.Device().Info().Units)
 	if s.Transposed {
-		// A warp an entry, or a block where these would leave units idle.
+		// A warp for four entries, or a block where these would leave units idle.
 		team := 32
-		if s.N < 64*units && s.K >= 4*threads {
+		if s.N < 128*units && s.K >= 4*threads {
 			team = threads
 		}
-		return q.Launch(typed[B](Source, "matrix_row_transposed"), device.D1(device.Blocks(s.N*team, threads)), device.D1(threads), 0,
+		return q.Launch(typed[B](Source, "matrix_row_transposed"), device.D1(device.Blocks(device.Blocks(s.N, 4)*team, threads)), device.D1(threads), 0,
 			c.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N), device.U32(team))
 	}
 	width := 4 * threads

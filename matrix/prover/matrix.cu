@@ -6,14 +6,14 @@
 #include "matrix/prover/plain.cuh"
 #include "matrix/prover/vector.cuh"
 
-extern "C" __global__ void __launch_bounds__(256) matrix_gemm(u32 *__restrict__ c, const u32 *__restrict__ a, const u32 *__restrict__ b, u32 m, u32 k, u32 n,
+extern "C" __global__ void __launch_bounds__(128, 2) matrix_gemm(u32 *__restrict__ c, const u32 *__restrict__ a, const u32 *__restrict__ b, u32 m, u32 k, u32 n,
                                                               u32 transposed) {
-  plain_gemm(c, a, b, m, k, n, transposed != 0);
+  plain_gemm<64>(c, a, b, m, k, n, transposed != 0);
 }
 
-extern "C" __global__ void __launch_bounds__(256) matrix_gemm_i8(u32 *__restrict__ c, const u32 *__restrict__ a, const i8 *__restrict__ b, u32 m, u32 k, u32 n,
+extern "C" __global__ void __launch_bounds__(128, 2) matrix_gemm_i8(u32 *__restrict__ c, const u32 *__restrict__ a, const i8 *__restrict__ b, u32 m, u32 k, u32 n,
                                                                  u32 transposed) {
-  plain_gemm(c, a, b, m, k, n, transposed != 0);
+  plain_gemm<64>(c, a, b, m, k, n, transposed != 0);
 }
 
 // matrix_row: out[y][j] = sum of x[i] b[i][j] over the rows i of split y.
@@ -42,16 +42,16 @@ extern "C" __global__ void __launch_bounds__(256) matrix_sum(u32 *__restrict__ o
   out[i] = m31_reduce(s);
 }
 
-// matrix_row_transposed: out[j] = sum of x[i] b[j][i], by team threads an entry: 32, or
-// the block's 256.
+// matrix_row_transposed: out[j] = sum of x[i] b[j][i], by team threads (32, or the
+// block's 256) four entries.
 extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ b, u32 k, u32 n,
                                                                         u32 team) {
-  row_dot(out, x, b, k, n, team);
+  row_dot<4>(out, x, b, k, n, team);
 }
 
 extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed_i8(u32 *__restrict__ out, const u32 *__restrict__ x, const i8 *__restrict__ b, u32 k, u32 n,
                                                                            u32 team) {
-  row_dot(out, x, b, k, n, team);
+  row_dot<4>(out, x, b, k, n, team);
 }
 
 extern "C" __global__ void __launch_bounds__(256) matrix_add(u32 *out, const u32 *a, const u32 *b, u64 n) {

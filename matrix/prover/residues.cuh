@@ -29,16 +29,16 @@ struct alignas(16) Modulus {
   i32 share;   // 2^24 / m, rounded
 };
 
-// The fragments of a thread's part of a product: MU units of rows by NU of columns.
-template <u32 MU, u32 NU> struct Tile {
-  i32 d[2 * MU][4 * NU][4];
+// The fragments of a thread's part of a product: MU units of rows by two of columns.
+template <u32 MU> struct Tile {
+  i32 d[2 * MU][8][4];
 };
 
-template <u32 MU, u32 NU> DEVICE_INLINE void tile_zero(Tile<MU, NU> &c) {
+template <u32 MU> DEVICE_INLINE void tile_zero(Tile<MU> &c) {
 #pragma unroll
   for (u32 i = 0; i < 2 * MU; i++)
 #pragma unroll
-    for (u32 j = 0; j < 4 * NU; j++)
+    for (u32 j = 0; j < 8; j++)
 #pragma unroll
       for (u32 e = 0; e < 4; e++) c.d[i][j][e] = 0;
 }
@@ -64,11 +64,11 @@ DEVICE_INLINE u32 bytes(i32 a, i32 b, i32 c, i32 d) {
 
 // tile_store writes the residues of the tile; c is the lane's place in the first
 // fragment, rows of units lie stride vectors apart.
-template <u32 MU, u32 NU> DEVICE_INLINE void tile_store(uint4 *c, u64 stride, const Tile<MU, NU> &t, i32 m, i32 magic38) {
+template <u32 MU> DEVICE_INLINE void tile_store(uint4 *c, u64 stride, const Tile<MU> &t, i32 m, i32 magic38) {
 #pragma unroll
   for (u32 i = 0; i < 2 * MU; i++)
 #pragma unroll
-    for (u32 j = 0; j < NU; j++) {
+    for (u32 j = 0; j < 2; j++) {
       u32 w[4];
 #pragma unroll
       for (u32 e = 0; e < 4; e++)
@@ -95,44 +95,60 @@ DEVICE_INLINE void put_block(u32 *c, const u32 (&r)[16], u64 i, u32 wide, u32 ro
 // of KS. The block has MW by NW warps; STAGES pieces of KS units of all of its lines
 // are in shared memory or on their way there.
 //
-// A step's fragments are loaded while the step before is multiplied, each into the
-// registers that it no longer needs, so that matrix instructions need not wait
-// at a piece's beginning; the barrier between pieces has half a step on either side.
-template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
-DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const uint4 *b, u32 depth) {
-  const u32 threads = 32 * MW * NW, piece = KS * 64, left = MU * MW * piece, right = NU * NW * piece;
+// A step is done in quarters, half of the left fragments by half of the right ones,
+// and every quarter shares a half with the one before. A half that is done with is
+// loaded anew for the next step at once, so that matrix instructions never wait for
+// loads, not even where one piece ends: its barrier comes a quarter before the first
+// load of the next. The copies of a piece are spread over a round.
+template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+DEVICE_INLINE void tile_loop(Tile<MU> &t, uint4 *ring, const uint4 *a, const uint4 *b, u32 depth) {
+  const u32 threads = 32 * MW * NW, piece = KS * 64, left = MU * MW * piece, right = 2 * NW * piece;
+  const u32 stage = left + right, copies_a = left / threads, copies = stage / threads, groups = 4 * KS * MU;
   static_assert(left % threads == 0 && right % threads == 0 && threads % piece == 0, "every thread copies as much");
-  static_assert(NU > 1, "the barrier must come before the left fragments' loads");
-  const u32 stage = left + right, rounds = depth / KS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  static_assert(KS % 2 == 0, "the order of halves has a period of two steps");
+  const u32 rounds = depth / KS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
   const uint4 *from_a = a + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
   const uint4 *from_b = b + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
   const u64 skip = (u64)(threads / piece) * depth * 64;
   uint4 *to = ring + threadIdx.x;
-  auto load = [&](bool more) { // a piece to slot to
-    if (more) {
-#pragma unroll
-      for (u32 i = 0; i < left / threads; i++) copy_async(to + i * threads, from_a + i * skip);
-#pragma unroll
-      for (u32 i = 0; i < right / threads; i++) copy_async(to + left + i * threads, from_b + i * skip);
+  // Copy i of a piece to slot to; the last one goes on to the next piece.
+  auto copy = [&](u32 i) {
+    if (i < copies_a)
+      copy_async(to + i * threads, from_a + i * skip);
+    else
+      copy_async(to + i * threads, from_b + (i - copies_a) * skip);
+    if (i + 1 == copies) {
       from_a += piece;
       from_b += piece;
     }
-    copy_async_commit();
+  };
+  // The copies that come with group g after the barrier.
+  auto copy_group = [&](u32 g, bool more) {
+#pragma unroll
+    for (u32 i = 0; i < copies; i++)
+      if (i * groups / copies == g && more) copy(i);
   };
 #pragma unroll 1
-  for (u32 s = 0; s < STAGES; s++) {
-    load(s < rounds);
+  for (u32 s = 0; s + 1 < STAGES; s++) {
+    if (s < rounds) {
+#pragma unroll
+      for (u32 i = 0; i < copies; i++) copy(i);
+    }
+    copy_async_commit();
     to += stage;
   }
-  copy_async_wait<STAGES - 1>();
+  copy_async_wait<STAGES - 2>();
   __syncthreads();
+  const u32 before = 4 * KS * MU - 3 * MU; // groups of a round that come before its barrier
+#pragma unroll
+  for (u32 g = 0; g < groups - before; g++) copy_group(g, STAGES - 1 < rounds);
   tile_zero(t);
-  const u32 first = warp / NW * MU * piece + lane, second = left + warp % NW * NU * piece + lane;
-  uint4 x[2 * MU], y[2 * NU];
+  const u32 first = warp / NW * MU * piece + lane, second = left + warp % NW * 2 * piece + lane;
+  uint4 x[2 * MU], y[4];
 #pragma unroll
   for (u32 i = 0; i < 2 * MU; i++) x[i] = ring[first + i / 2 * piece + i % 2 * 32];
 #pragma unroll
-  for (u32 j = 0; j < 2 * NU; j++) y[j] = ring[second + j / 2 * piece + j % 2 * 32];
+  for (u32 j = 0; j < 4; j++) y[j] = ring[second + j / 2 * piece + j % 2 * 32];
   u32 slot = 0;
 #pragma unroll 1
   for (u32 r = 0; r < rounds; r++) {
@@ -140,9 +156,12 @@ DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const
     for (u32 s = 0; s < KS; s++) {
       const uint4 *next = ring + slot * stage + (s + 1) * 64;
 #pragma unroll
-      for (u32 h = 0; h < NU; h++) {
+      for (u32 quarter = 0; quarter < 4; quarter++) {
+        // Right halves in the order 0 1 1 0, then 1 0 0 1.
+        const u32 h = (quarter == 1 || quarter == 2) != (s % 2 == 1);
 #pragma unroll
-        for (u32 i = 0; i < 2 * MU; i++) {
+        for (u32 k = 0; k < MU; k++) {
+          const u32 i = quarter / 2 * MU + k, g = (s * 4 + quarter) * MU + k;
           const u32 v[4] = {x[i].x, x[i].y, x[i].z, x[i].w};
 #pragma unroll
           for (u32 j = 2 * h; j < 2 * h + 2; j++) {
@@ -150,18 +169,22 @@ DEVICE_INLINE void tile_loop(Tile<MU, NU> &t, uint4 *ring, const uint4 *a, const
             mma_s8(t.d[i][2 * j], v, w0);
             mma_s8(t.d[i][2 * j + 1], v, w1);
           }
-          if (h + 1 == NU) x[i] = next[first + i / 2 * piece + i % 2 * 32];
+          if (g < before) copy_group(g + groups - before, r + STAGES - 1 < rounds);
+          if (g >= before) copy_group(g - before, r + STAGES < rounds);
+          if (quarter % 2 == 1) x[i] = next[first + i / 2 * piece + i % 2 * 32];
         }
-        if (h == 0 && s + 1 == KS) {
+        if (quarter == 0 && s + 1 == KS) {
+          copy_async_commit();
           copy_async_wait<STAGES - 2>();
           __syncthreads();
           to = ring + slot * stage + threadIdx.x;
-          load(r + STAGES < rounds);
           slot = slot + 1 == STAGES ? 0 : slot + 1;
           next = ring + slot * stage;
         }
+        if (quarter >= 2) {
 #pragma unroll
-        for (u32 j = 2 * h; j < 2 * h + 2; j++) y[j] = next[second + j / 2 * piece + j % 2 * 32];
+          for (u32 j = 2 * h; j < 2 * h + 2; j++) y[j] = next[second + j / 2 * piece + j % 2 * 32];
+        }
       }
     }
   }
@@ -186,33 +209,33 @@ template <u32 HIGH, u32 WIDE> DEVICE_INLINE Place place(u32 rows, u32 columns) {
 }
 
 // tile_gemm is one block's part of the residues of a product.
-template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES>
 DEVICE_INLINE void tile_gemm(uint4 *c, const uint4 *a, const uint4 *b, const Modulus *moduli, u32 rows, u32 columns, u32 depth, u32 shared_b) {
   SHARED_DYNAMIC(uint4, ring);
-  const Place p = place<MU * MW, NU * NW>(rows, columns);
+  const Place p = place<MU * MW, 2 * NW>(rows, columns);
   a += ((u64)p.plane * rows + p.row) * depth * 64;
   b += ((u64)(shared_b ? 0 : p.plane) * columns + p.column) * depth * 64;
-  Tile<MU, NU> t;
-  tile_loop<MU, NU, MW, NW, KS, STAGES>(t, ring, a, b, depth);
+  Tile<MU> t;
+  tile_loop<MU, MW, NW, KS, STAGES>(t, ring, a, b, depth);
   const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  c += (((u64)p.plane * rows + p.row + warp / NW * MU) * columns + p.column + warp % NW * NU) * 64 + lane;
+  c += (((u64)p.plane * rows + p.row + warp / NW * MU) * columns + p.column + warp % NW * 2) * 64 + lane;
   tile_store(c, (u64)columns * 64, t, ldg(&moduli[p.plane].m), ldg(&moduli[p.plane].magic38));
 }
 
 // tile_bytes is one block's part of a product of signed bytes themselves: c is m by
 // n entries.
-template <u32 MU, u32 NU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES>
 DEVICE_INLINE void tile_bytes(u32 *c, const uint4 *a, const uint4 *b, u32 rows, u32 columns, u32 depth, u32 m, u32 width, u32 n, bool add) {
   SHARED_DYNAMIC(uint4, ring);
-  const Place p = place<MU * MW, NU * NW>(rows, columns);
-  Tile<MU, NU> t;
-  tile_loop<MU, NU, MW, NW, KS, STAGES>(t, ring, a + (u64)p.row * depth * 64, b + (u64)p.column * depth * 64, depth);
+  const Place p = place<MU * MW, 2 * NW>(rows, columns);
+  Tile<MU> t;
+  tile_loop<MU, MW, NW, KS, STAGES>(t, ring, a + (u64)p.row * depth * 64, b + (u64)p.column * depth * 64, depth);
   const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const u32 row = (p.row + warp / NW * MU) * 32 + lane / 4 * 4, column = (p.column + warp % NW * NU) * 32 + lane % 4 * 8;
+  const u32 row = (p.row + warp / NW * MU) * 32 + lane / 4 * 4, column = (p.column + warp % NW * 2) * 32 + lane % 4 * 8;
 #pragma unroll
   for (u32 i = 0; i < 2 * MU; i++)
 #pragma unroll
-    for (u32 j = 0; j < NU; j++)
+    for (u32 j = 0; j < 2; j++)
 #pragma unroll
       for (u32 e = 0; e < 4; e++) {
         const u32 y = row + i / 2 * 32 + i % 2 * 2 + e / 2, x = column + j * 32 + e % 2 * 4;

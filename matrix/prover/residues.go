@@ -21,12 +21,11 @@ const (
 	unit  = 32          // lines and steps of a unit
 	bytes = unit * unit // of a unit
 	piece = 2           // units along the inner dimension that are copied at once
-	ring  = 4           // pieces in shared memory
 )
 
 var (
-	wide = tiling{name: "wide", rows: 6, columns: 8, threads: 256, memory: (6 + 8) * piece * ring * bytes}
-	slim = tiling{name: "slim", rows: 2, columns: 4, threads: 128, memory: (2 + 4) * piece * ring * bytes}
+	wide = tiling{name: "wide", rows: 4, columns: 8, threads: 256, memory: (4 + 8) * piece * 5 * bytes}
+	slim = tiling{name: "slim", rows: 2, columns: 4, threads: 128, memory: (2 + 4) * piece * 4 * bytes}
 )
 
 // worthPacking says whether residues pay: packing a factor costs as much as some

@@ -81,40 +81,46 @@ template <u32 ROWS, class T> DEVICE_INLINE void row_times(u32 *out, const u32 *x
   }
 }
 
-// row_dot is an entry of a row times a transposed matrix, computed by team threads
-// of a block: a warp, or all of it.
-template <class T> DEVICE_INLINE void row_dot(u32 *out, const u32 *x, const T *b, u32 k, u32 n, u32 team) {
-  __shared__ u64 sums[8];
+// row_dot is R entries of a row times a transposed matrix, computed by team threads of
+// a block: a warp, or all of it.
+template <u32 R, class T> DEVICE_INLINE void row_dot(u32 *out, const u32 *x, const T *b, u32 k, u32 n, u32 team) {
+  __shared__ u64 sums[8][R];
   const u32 W = Many<T>::COUNT, lane = threadIdx.x % team;
-  const u64 j = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / team;
-  u64 total = 0;
-  if (j < n) {
-    b += j * k;
-    i64 s = 0;
+  const u64 j = ((u64)blockIdx.x * blockDim.x + threadIdx.x) / team * R;
+  i64 s[R];
+#pragma unroll
+  for (u32 r = 0; r < R; r++) s[r] = 0;
 #pragma unroll 2
-    for (u32 i = W * lane; i < k; i += team * W) {
-      const Many<T> v = load_many(b + i, k - i);
+  for (u32 i = W * lane; i < k; i += team * W) {
+    Many<T> v[R];
 #pragma unroll
-      for (u32 e = 0; e < W; e += 4) {
-        i32 f[4];
-        load4(f, x + i + e, e < k - i ? k - i - e : 0);
+    for (u32 r = 0; r < R; r++) v[r] = load_many(b + (j + r) * k + i, j + r < n ? k - i : 0);
 #pragma unroll
-        for (u32 d = 0; d < 4; d++) s = mad_wide(f[d], entry(v, e + d), s);
-      }
-      s = fold(s);
+    for (u32 e = 0; e < W; e += 4) {
+      i32 f[4];
+      load4(f, x + i + e, e < k - i ? k - i - e : 0);
+#pragma unroll
+      for (u32 r = 0; r < R; r++)
+#pragma unroll
+        for (u32 d = 0; d < 4; d++) s[r] = mad_wide(f[d], entry(v[r], e + d), s[r]);
     }
-    total = residue_of(s);
+#pragma unroll
+    for (u32 r = 0; r < R; r++) s[r] = fold(s[r]);
   }
-  for (u32 d = 16; d > 0; d >>= 1) total += shfl_xor(total, d);
-  if (team == 32) {
-    if (j < n && lane == 0) out[j] = m31_reduce(total);
-    return;
+#pragma unroll
+  for (u32 r = 0; r < R; r++) {
+    u64 total = residue_of(s[r]);
+    for (u32 d = 16; d > 0; d >>= 1) total += shfl_xor(total, d);
+    if (team == 32 && lane == 0 && j + r < n) out[j + r] = m31_reduce(total);
+    if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32][r] = total;
   }
-  if (threadIdx.x % 32 == 0) sums[threadIdx.x / 32] = total;
+  if (team == 32) return;
   __syncthreads();
-  if (threadIdx.x != 0) return;
-  for (u32 w = 1; w < 8; w++) total += sums[w];
-  out[j] = m31_reduce(total);
+  const u32 r = threadIdx.x;
+  if (r >= R || j + r >= n) return;
+  u64 total = 0;
+  for (u32 w = 0; w < 8; w++) total += sums[w][r];
+  out[j + r] = m31_reduce(total);
 }
 
 // each computes n entries from those of a and b at the same places; out may be a
