@@ -92,18 +92,23 @@ func (t *Transcript) tryNonces(n uint64) [poseidon2.Lanes]m31.Element {
 			s[k][j] = t.words[k]
 		}
 	}
-	at := t.at
-	put := func(word func(uint64) uint64) {
-		for j := range s[at] {
-			s[at][j] = m31.Element(word(n + uint64(j)))
+	// The words n mod P and n / P of each nonce.
+	var nonce [2][poseidon2.Lanes]m31.Element
+	low, high := n%m31.P, n/m31.P
+	for j := range poseidon2.Lanes {
+		nonce[0][j], nonce[1][j] = m31.Element(low), m31.Element(high)
+		if low++; low == m31.P {
+			low, high = 0, high+1
 		}
+	}
+	at := t.at
+	for _, words := range nonce {
+		s[at] = words
 		if at++; at == Rate {
 			poseidon2.PermuteLanes16(&s)
 			at = 0
 		}
 	}
-	put(func(n uint64) uint64 { return n % m31.P })
-	put(func(n uint64) uint64 { return n / m31.P })
 	poseidon2.PermuteLanes16(&s)
 	return s[0]
 }

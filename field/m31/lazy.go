@@ -6,14 +6,21 @@ package m31
 type lazySums [64]uint64
 
 // lane adds up sum k over the lanes of one parity: the 64-bit numbers, modulo
-// P, and the two words that they are made of, if they are.
+// P, and the two words that they are made of, if they are. The sums of their
+// high and of their low words stay below 2^64 for up to 2^32 numbers.
 func (s *lazySums) lane(k, parity int) (total, low, high Element) {
-	n := sumLanes()
-	for i := 2*k*n + parity; i < (2*k+1)*n; i += 2 {
-		h := s[i+n]
-		low = low.Add(reduce(s[i] - h<<32))
-		high = high.Add(reduce(h))
+	var all, h uint64
+	switch sumLanes() {
+	case 8:
+		v := s[16*k+parity : 16*k+16]
+		all, h = v[0]+v[2]+v[4]+v[6], v[8]+v[10]+v[12]+v[14]
+	case 4:
+		v := s[8*k+parity : 8*k+8]
+		all, h = v[0]+v[2], v[4]+v[6]
+	case 2:
+		all, h = s[4*k+parity], s[4*k+2+parity]
 	}
+	low, high = reduce(all-h<<32), reduce(h)
 	return low.Add(high.Double()), low, high
 }
 

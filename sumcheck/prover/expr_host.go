@@ -354,9 +354,12 @@ func (x *hostExpr) withUniform(v *exprValues, op sumcheck.ExprOp, dst []m31.QM31
 
 // expression sums an expression: a block of entries at a time, at one place
 // after the other.
-func expression(h *hostInstance, lo, hi, half, first int) (out sums) {
+func expression(h *hostInstance, c *columns, lo, hi, half, first int) (out sums) {
 	x := h.expr
-	v := x.newValues()
+	if c.expr == nil {
+		c.expr = x.newValues()
+	}
+	v := c.expr
 	base := x.kind[x.Result] == exprBase
 	for ; lo < hi; lo += exprBlock {
 		n := min(exprBlock, hi-lo)

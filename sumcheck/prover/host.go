@@ -62,6 +62,7 @@ type hostInstance struct {
 	point  []m31.QM31              // the same
 	rest   []m31.QM31              // eq(z_{i+1..}, x)
 	window *hostWindow             // in the first rounds, of some instances
+	ahead  *sums                   // of the next round, if they are known
 
 	weight m31.QM31 // gamma^j
 	scale  m31.QM31 // eq of the bound variables
@@ -203,26 +204,15 @@ func (b *host) sums(h *hostInstance, i, half int) error {
 		h.inner[1] = h.claim.Sub(h.inner[0])
 		return nil
 	}
-	// The sum at 1 is worked out, and the one at 0 derived, only where the
-	// claim says nothing about the value at 1.
-	first := 0
-	if h.eq && z.IsZero() {
-		first = 1
-	}
-	var mu sync.Mutex
-	var total sums
-	if h.expr != nil {
-		h.expr.layOut(h.tables)
-	}
-	kernel := h.kernel()
-	err := b.q.Parallel(half, 1024, func(lo, hi int) {
-		s := kernel(h, lo, hi, half, first)
-		mu.Lock()
-		defer mu.Unlock()
-		for e := range total {
-			total[e] = total[e].Add(s[e])
+	first := h.first(k)
+	total := h.ahead
+	if total == nil {
+		var err error
+		if total, err = b.over(h, half, first, nil); err != nil {
+			return err
 		}
-	})
+	}
+	h.ahead = nil
 	h.inner[first] = total[0]
 	copy(h.inner[2:], total[1:h.degree])
 	switch {
@@ -233,8 +223,54 @@ func (b *host) sums(h *hostInstance, i, half int) error {
 	default:
 		h.inner[1] = h.claim.Sub(one.Sub(z).Mul(h.inner[0])).Mul(z.Inverse())
 	}
-	return err
+	return nil
 }
+
+// first is where the sums of the instance's round k start. The one at 1 is
+// worked out, and the one at 0 derived, only where the claim says nothing about
+// the value at 1.
+func (h *hostInstance) first(k int) int {
+	if h.eq && h.point[k].IsZero() {
+		return 1
+	}
+	return 0
+}
+
+// over sums over the tables' halves. Before a stretch of them is read, ready, if
+// it is not nil, makes it.
+func (b *host) over(h *hostInstance, half, first int, ready func(lo, hi int)) (*sums, error) {
+	if h.expr != nil {
+		h.expr.layOut(h.tables)
+	}
+	kernel := h.kernel()
+	var mu sync.Mutex
+	total := new(sums)
+	err := b.q.Parallel(half, 2048, func(lo, hi int) {
+		var c columns
+		var s sums
+		add := func(to, part *sums) {
+			for e := range h.degree {
+				to[e] = to[e].Add(part[e])
+			}
+		}
+		if ready == nil {
+			s = kernel(h, &c, lo, hi, half, first)
+		}
+		for x := lo; ready != nil && x < hi; x += aheadSpan {
+			end := min(x+aheadSpan, hi)
+			ready(x, end)
+			part := kernel(h, &c, x, end, half, first)
+			add(&s, &part)
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		add(total, &s)
+	})
+	return total, err
+}
+
+// aheadSpan entries of the folded tables are summed while they are in cache.
+const aheadSpan = 512
 
 // addTo adds the instance's share of the round's message.
 func (h *hostInstance) addTo(message []m31.QM31, k int) {
@@ -273,10 +309,6 @@ func (b *host) fold(i int, r m31.QM31) error {
 		if h.eq {
 			z := h.point[i-(b.n-h.vars)]
 			h.scale = h.scale.Mul(one.Sub(z).Sub(r).Add(z.Mul(r).Double()))
-			if half > 1 { // sum over the variable that comes next
-				m31.AddVecQM31(h.rest[:half/2], h.rest, h.rest[half/2:])
-				h.rest = h.rest[:half/2]
-			}
 		}
 		if h.window != nil {
 			if h.window.bind(r) {
@@ -286,22 +318,50 @@ func (b *host) fold(i int, r m31.QM31) error {
 			}
 			continue
 		}
-		for k := range h.tables {
-			if len(h.folded) == k {
-				buf, err := b.alloc(half)
-				if err != nil {
-					return err
-				}
-				h.folded = append(h.folded, buf.Host())
-			}
-			t, to := h.tables[k], h.folded[k][:half]
-			if err := b.q.Parallel(half, 2048, func(lo, hi int) { t.fold(to, lo, hi, half, r) }); err != nil {
-				return err
-			}
-			h.tables[k] = hostTable{ext: to, stride: 1}
+		if err := b.foldTables(h, half, i-(b.n-h.vars), r); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// foldTables folds an instance's tables in round k and, while the results are in
+// cache, sums for the round after it.
+func (b *host) foldTables(h *hostInstance, half, k int, r m31.QM31) error {
+	from := h.tables
+	h.tables = make([]hostTable, len(from))
+	for t := range from {
+		if len(h.folded) == t {
+			buf, err := b.alloc(half)
+			if err != nil {
+				return err
+			}
+			h.folded = append(h.folded, buf.Host())
+		}
+		h.tables[t] = hostTable{ext: h.folded[t][:half], stride: 1}
+	}
+	if half == 1 {
+		for t := range from {
+			from[t].fold(h.tables[t].ext, 0, 1, half, r)
+		}
+		return nil
+	}
+	next := half / 2
+	rest := h.rest
+	if h.eq { // to be summed over the variable that comes next
+		h.rest = rest[:next]
+	}
+	var err error
+	h.ahead, err = b.over(h, next, h.first(k+1), func(lo, hi int) {
+		for t := range from {
+			from[t].fold(h.tables[t].ext, lo, hi, half, r)
+			from[t].fold(h.tables[t].ext, next+lo, next+hi, half, r)
+		}
+		if h.eq {
+			m31.AddVecQM31(rest[lo:hi], rest[lo:hi], rest[next+lo:next+hi])
+		}
+	})
+	return err
 }
 
 // fold writes entries [lo, hi) of the folded table; to may be the table itself.
@@ -312,12 +372,32 @@ func (t *hostTable) fold(to []m31.QM31, lo, hi, half int, r m31.QM31) {
 	case t.base == nil && t.stride == 1:
 		m31.FoldQM31(to[lo:hi], t.ext[lo:], t.ext[half+lo:], r)
 	default:
-		for x := lo; x < hi; x++ {
-			a := t.at(x)
-			to[x] = a.Add(r.Mul(t.at(x + half).Sub(a)))
-		}
+		t.foldStrided(to, lo, hi, half, r)
 	}
 }
+
+// foldStrided brings stretches of the halves together before it folds them.
+func (t *hostTable) foldStrided(to []m31.QM31, lo, hi, half int, r m31.QM31) {
+	var base [2][gathered]m31.Element
+	var ext [2][gathered]m31.QM31
+	for ; lo < hi; lo += gathered {
+		n := min(gathered, hi-lo)
+		if t.base != nil {
+			for i := range n {
+				base[0][i], base[1][i] = t.base[(lo+i)*t.stride], t.base[(half+lo+i)*t.stride]
+			}
+			m31.FoldBase(to[lo:lo+n], base[0][:n], base[1][:n], r)
+			continue
+		}
+		for i := range n {
+			ext[0][i], ext[1][i] = t.ext[(lo+i)*t.stride], t.ext[(half+lo+i)*t.stride]
+		}
+		m31.FoldQM31(to[lo:lo+n], ext[0][:n], ext[1][:n], r)
+	}
+}
+
+// gathered is the length of such a stretch.
+const gathered = 128
 
 func (b *host) finish() error {
 	o := b.out.Evals.Host()

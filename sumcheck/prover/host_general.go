@@ -11,11 +11,16 @@ type column struct {
 	ext  []m31.QM31
 }
 
-// columns hands out columns of n entries. All of them become free again at once.
+// columns is a worker's memory: it hands out columns of n entries, all of which
+// become free again at once.
 type columns struct {
 	n     int
 	words []m31.Element
 	used  int
+
+	values []column // of the tables
+	lines  []line
+	expr   *exprValues
 }
 
 func (c *columns) newBase() column {
@@ -167,9 +172,11 @@ func (x column) total(weights []m31.QM31) m31.QM31 {
 }
 
 // general sums any terms, a stretch of the tables at a time.
-func general(h *hostInstance, lo, hi, half, first int) (out sums) {
-	var c columns
-	values, lines := make([]column, len(h.tables)), make([]line, len(h.tables))
+func general(h *hostInstance, c *columns, lo, hi, half, first int) (out sums) {
+	if c.lines == nil {
+		c.values, c.lines = make([]column, len(h.tables)), make([]line, len(h.tables))
+	}
+	values, lines := c.values, c.lines
 	for x := lo; x < hi; x += span {
 		c.n, c.used = min(span, hi-x), 0
 		var weights []m31.QM31
@@ -185,7 +192,7 @@ func general(h *hostInstance, lo, hi, half, first int) (out sums) {
 					values[k] = c.next(&lines[k])
 				}
 			}
-			out[e] = out[e].Add(h.summand(&c, values).total(weights))
+			out[e] = out[e].Add(h.summand(c, values).total(weights))
 		}
 	}
 	return out

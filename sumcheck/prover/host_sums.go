@@ -8,9 +8,13 @@ import (
 // sums are a range's shares of inner's values at first (0 or 1), 2, 3, ...
 type sums = [sumcheck.MaxExprDegree]m31.QM31
 
+// hostKernel sums over entries [lo, hi) of the tables' halves, in a worker's own
+// memory.
+type hostKernel func(h *hostInstance, c *columns, lo, hi, half, first int) sums
+
 // kernel is the loop over a range of the tables' halves that fits the instance
 // best.
-func (h *hostInstance) kernel() func(h *hostInstance, lo, hi, half, first int) sums {
+func (h *hostInstance) kernel() hostKernel {
 	if h.expr != nil {
 		return expression
 	}
@@ -41,7 +45,7 @@ func (h *hostInstance) pair() (a, b hostTable) {
 
 // span is how many entries of the tables a sum takes at a time, so that they are
 // in cache when they are read again.
-const span = 256
+const span = 512
 
 // products are sums at 0 and 2 over a range, from those of short ones.
 func products(lo, hi, half int, part func(x0, x1, n int) (zero, two m31.QM31)) (out sums) {
@@ -53,7 +57,7 @@ func products(lo, hi, half int, part func(x0, x1, n int) (zero, two m31.QM31)) (
 }
 
 // baseBase is the product of two base tables.
-func baseBase(h *hostInstance, lo, hi, half, _ int) sums {
+func baseBase(h *hostInstance, _ *columns, lo, hi, half, _ int) sums {
 	a, b := h.pair()
 	return products(lo, hi, half, func(x0, x1, n int) (zero, two m31.QM31) {
 		a0, a1, b0, b1 := a.base[x0:x0+n], a.base[x1:x1+n], b.base[x0:x0+n], b.base[x1:x1+n]
@@ -62,7 +66,7 @@ func baseBase(h *hostInstance, lo, hi, half, _ int) sums {
 }
 
 // baseExt is the product of a base and an extension table.
-func baseExt(h *hostInstance, lo, hi, half, _ int) sums {
+func baseExt(h *hostInstance, _ *columns, lo, hi, half, _ int) sums {
 	a, b := h.pair()
 	return products(lo, hi, half, func(x0, x1, n int) (zero, two m31.QM31) {
 		a0, a1, b0, b1 := a.base[x0:x0+n], a.base[x1:x1+n], b.ext[x0:x0+n], b.ext[x1:x1+n]
@@ -71,7 +75,7 @@ func baseExt(h *hostInstance, lo, hi, half, _ int) sums {
 }
 
 // extExt is the product of two extension tables.
-func extExt(h *hostInstance, lo, hi, half, _ int) sums {
+func extExt(h *hostInstance, _ *columns, lo, hi, half, _ int) sums {
 	a, b := h.pair()
 	return products(lo, hi, half, func(x0, x1, n int) (zero, two m31.QM31) {
 		a0, a1, b0, b1 := a.ext[x0:x0+n], a.ext[x1:x1+n], b.ext[x0:x0+n], b.ext[x1:x1+n]

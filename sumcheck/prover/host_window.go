@@ -56,7 +56,7 @@ func newHostWindow(q *device.Queue, h *hostInstance) (*hostWindow, error) {
 	b := h.tables[f[1]].base
 	var mu sync.Mutex
 	var total [8][8]m31.Element
-	err := q.Parallel(n, 1024, func(lo, hi int) {
+	err := q.Parallel(n, 4096, func(lo, hi int) {
 		var c m31.CrossSums
 		for ; lo < hi; lo += windowSpan {
 			c.Add(a, b, n, lo, min(lo+windowSpan, hi))
@@ -131,7 +131,7 @@ func (b *host) foldWindow(h *hostInstance) error {
 		}
 		to, from := buf.Host(), h.tables[k].base
 		h.folded = append(h.folded, to)
-		if err := b.q.Parallel(n, 1024, func(lo, hi int) { m31.CombineBase(to[lo:hi], from, n, lo, weights) }); err != nil {
+		if err := b.q.Parallel(n, 2048, func(lo, hi int) { m31.CombineBase(to[lo:hi], from, n, lo, weights) }); err != nil {
 			return err
 		}
 		h.tables[k] = hostTable{ext: to, stride: 1}
