@@ -50,7 +50,7 @@ var Rooms = map[string]Room{
 	"internal/cli": {Rank: 11, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
 
 	"cmd":               {Rank: 12, Imports: []string{"internal/cli"}},
-	"internal/tools":    {Rank: 12, Imports: []string{"device", "internal/kernels", "internal/ptx"}},
+	"internal/tools":    {Rank: 12, Imports: []string{"bench", "device", "internal/kernels", "internal/ptx"}},
 	"internal/archtest": {Rank: 12},
 }
 

@@ -2,6 +2,8 @@
 // go over all of them.
 package kernels
 
+//go:generate go run ../tools/kerneldoc -root ../..
+
 import (
 	"github.com/zkwarp/zkwarp/bench"
 	"github.com/zkwarp/zkwarp/device/kernel"

@@ -4,7 +4,7 @@
 //
 //	nvrtccheck           sm_80, sm_90 and sm_120; fails if a kernel spills more than before
 //	nvrtccheck -more     sm_86 and sm_89 as well
-//	nvrtccheck -update   writes the table anew
+//	nvrtccheck -update   writes the table anew; docs/kernels.md goes by it (go generate ./internal/kernels)
 //
 // NVRTC is the one that ZKWARP_NVRTC names, or else that a prover would use; its
 // version must be the one of -nvrtc, since register allocation differs between

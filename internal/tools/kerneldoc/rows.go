@@ -1,0 +1,68 @@
+package main
+
+// row is an operation by its usual name, and what does it here.
+type row struct {
+	name    string
+	ours    string   // package and operation
+	kernels []string // in the order of their launches
+	moved   string   // bytes of device memory an entry
+	cases   []figure
+}
+
+// figure is where the results file says how fast it is: suite m31, a case, and
+// the metric of its time. The share of the card's limit is a metric of its own
+// (share), or follows from the bytes that the case moves (bytes, against the
+// rate of copies) or the permutations that it does (against the permutations of a
+// kernel that touches no memory).
+type figure struct {
+	bench, time, share string
+	bytes              float64
+	permutations       float64
+}
+
+const table = 1 << 25 // entries of the large cases
+
+var rows = []row{
+	{"sumcheck_round", "`sumcheck/prover.Prove`: a pass binds the variables of the window before and sums on the grid of the next",
+		[]string{"sumcheck_product1", "sumcheck_product2", "sumcheck_product3", "sumcheck_eq_product1", "sumcheck_eq_product2", "sumcheck_eq_product3", "sumcheck_terms"},
+		"words: 4 read a table for the first window; every later one reads what is to be bound, writes 16 for each 8 (first) or 4 entries",
+		[]figure{{bench: "sumcheck-product-2^25", time: "ms", bytes: 80 * table / 3}, {bench: "sumcheck-single-2^25", time: "ms", bytes: 40 * table / 3}}},
+	{"sumcheck_reduce", "the same launch: the block that comes last adds the sums up, forms the messages, takes them through the transcript and draws; the last rounds are one block's",
+		[]string{"sumcheck_begin", "sumcheck_eq", "sumcheck_tail", "sumcheck_evals"}, "none but the blocks' sums",
+		[]figure{{bench: "sumcheck-product-2^14", time: "ms"}}},
+	{"sumcheck_3way", "`sumcheck/prover.Prove` for three factors, or two and eq; `sumcheck.Compile` for any other expression",
+		[]string{"sumcheck_product3", "sumcheck_eq_product2"}, "as sumcheck_round, a table more",
+		[]figure{{bench: "sumcheck-expr-2^24", time: "ms"}}},
+	{"restrict_mle, M31 by M31, in place", "`mle/prover.FoldM31`", []string{"mle_fold_words"}, "6 (4 read, 2 written)",
+		[]figure{{bench: "fold-m31-2^25", time: "ms", share: "copy-fraction"}}},
+	{"restrict_mle, M31 by QM31, out of place; mle_fold", "`mle/prover.Fold` of words", []string{"mle_fold_base"}, "12 (4 read, 8 written)",
+		[]figure{{bench: "fold-ext-2^25", time: "ms", share: "copy-fraction"}}},
+	{"restrict_mle, QM31, in place", "`mle/prover.Fold` of elements", []string{"mle_fold_ext"}, "24 (16 read, 8 written)",
+		[]figure{{bench: "fold-qm31-2^25", time: "ms", share: "copy-fraction"}}},
+	{"restrict_rows", "`mle/prover.Restrict`, side Rows: weights are made in passing, padding is not stored", []string{"mle_restrict_rows_words", "mle_restrict_rows_bytes", "mle_restrict_sum"}, "4, or 1 for bytes, read",
+		[]figure{{bench: "restrict-rows-m31-5120x17408", time: "ms", share: "read-fraction"}, {bench: "restrict-rows-int8-5120x17408", time: "ms", share: "read-fraction"}}},
+	{"restrict_cols", "`mle/prover.Restrict`, side Columns", []string{"mle_restrict_cols_words", "mle_restrict_cols_bytes", "mle_restrict_sum"}, "4, or 1 for bytes, read",
+		[]figure{{bench: "restrict-cols-m31-5120x17408", time: "ms", share: "read-fraction"}, {bench: "restrict-cols-int8-5120x17408", time: "ms", share: "read-fraction"}}},
+	{"compute_lagrange_basis", "`mle/prover.Eq`, `EqTables`", []string{"mle_eq", "mle_eq_tables"}, "16 written",
+		[]figure{{bench: "lagrange-2^25", time: "ms", share: "copy-fraction"}}},
+	{"evaluate_mle", "`mle/prover.Evaluate`, `Evaluations`: no table of eq", []string{"mle_dot_eq", "mle_sum"}, "4 read",
+		[]figure{{bench: "evaluate-m31-2^25", time: "ms", share: "read-fraction"}}},
+	{"combine_blocks", "`mle/prover.RestrictRows` with weights of one's own; in a proof `zkml_combine`", []string{"mle_restrict_rows_words", "mle_rows_ext", "zkml_combine"}, "4, or 16 for elements, read", nil},
+	{"gemv", "`matrix/prover.Mul` with one row", []string{"matrix_row", "matrix_row_i8", "matrix_row_transposed", "matrix_row_transposed_i8", "matrix_sum"}, "4, or 1 for bytes, read",
+		[]figure{{bench: "gemv-2^28", time: "ms", share: "read-fraction"}, {bench: "gemv-int8-2^28", time: "ms", share: "read-fraction"}}},
+	{"gemm", "`matrix/prover.Mul`: residues to small moduli, products of bytes on tensor cores", []string{"matrix_pack_lines", "matrix_pack_steps", "matrix_pack_lines_i8", "matrix_pack_steps_i8", "matrix_gemm_wide", "matrix_gemm_slim", "matrix_recover"}, "bound by products",
+		[]figure{{bench: "gemm-8192", time: "ms"}, {bench: "gemm-8192", time: "plain-ms"}}},
+	{"add", "`matrix/prover.Add`", []string{"matrix_add"}, "12 (8 read, 4 written)", []figure{{bench: "each-2^28", time: "add-ms", share: "add-copy-fraction"}}},
+	{"mul", "`matrix/prover.Multiply`", []string{"matrix_multiply"}, "12 (8 read, 4 written)", []figure{{bench: "each-2^28", time: "mul-ms", share: "mul-copy-fraction"}}},
+	{"relu", "`matrix/prover.ReLU`", []string{"matrix_relu"}, "8 (4 read, 4 written)", []figure{{bench: "each-2^28", time: "relu-ms", share: "relu-copy-fraction"}}},
+	{"logup_denominator", "`logup/prover.Denominators`", []string{"logup_denominators"}, "4 a column read, 16 written", nil},
+	{"logup_3way_round, logup_3way_fold", "`logup/prover.Prove`: a launch folds by the challenge before and sums the next round", []string{"logup_first_base", "logup_first_ext", "logup_next_base", "logup_next_ext"},
+		"64 a pair read (40 with numerators of words), then 64 read and 32 written", []figure{{bench: "logup-2^24", time: "ms"}}},
+	{"logup_4way_reduce", "the same launch, the block that comes last; the tree and the small layers apart", []string{"logup_tree_base", "logup_tree_ext", "logup_tail"}, "tree: 32 a node read and 32 for each two written, three levels a launch", nil},
+	{"Poseidon2-Merkle, leaves", "`merkle/prover.Build`, `Root`", []string{"merkle_leaves"}, "4 a word read, 32 a row written",
+		[]figure{{bench: "merkle-rows8-2^25", time: "ms", permutations: 2*table - 1}}},
+	{"Poseidon2-Merkle, levels", "`merkle/prover.Build`, `Root`, `RootOfDigests`: a launch a level", []string{"merkle_level2", "merkle_level"}, "arity 2: 64 a node read, 32 written",
+		[]figure{{bench: "merkle-2^25", time: "ms", permutations: table - 1}}},
+	{"Poseidon2-Merkle, top", "all levels above 2^15 digests in one launch", []string{"merkle_top"}, "the same",
+		[]figure{{bench: "merkle-2^16", time: "ms", permutations: 1<<16 - 1}, {bench: "merkle-2^10", time: "ms", permutations: 1<<10 - 1}}},
+}
