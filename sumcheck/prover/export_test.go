@@ -17,3 +17,18 @@ func ProveWithin(q *device.Queue, tr *transcript.Transcript, instances []Instanc
 	lim.window, lim.tail, lim.units = l.Window, l.Tail, l.Units
 	return prove(q, tr, instances, values, lim)
 }
+
+// Tuning is what kernels of expressions are made to, for measurements.
+type Tuning struct {
+	Lazy        bool
+	First, Next int
+	Fused       bool
+	PerUnit     int
+}
+
+// Tune makes the kernels of an expression that has not been used yet.
+func Tune(e *sumcheck.Expr, t Tuning) {
+	e.Attached(exprKey{}, func() any {
+		return writeKernels(e, func(*sumcheck.Expr, int) exprTuning { return exprTuning{t.Lazy, t.First, t.Next, t.Fused, t.PerUnit} })
+	})
+}

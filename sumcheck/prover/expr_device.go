@@ -2,6 +2,7 @@ package prover
 
 import (
 	_ "embed"
+	"fmt"
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -35,7 +36,7 @@ func prepareExprs(q *device.Queue, instances []Instance) (out []Instance, memory
 	}
 	if len(sources) > 0 {
 		if err := q.Device().Preload(append(sources, Source)...); err != nil {
-			return nil, memory, err
+			return nil, memory, fmt.Errorf("kernels of expressions, which have to be compiled: %w", err)
 		}
 	}
 	if total == 0 {

@@ -124,23 +124,25 @@ func (x *hostExpr) constant(in sumcheck.ExprInstr) m31.QM31 {
 	}
 }
 
-// exprValues are one worker's registers: the columns' values at the place in
-// hand and their steps to the next, and the slots.
+// exprColumn is a block of a column's values: at the place in hand, where the
+// variable is 1, and from one place to the next.
+type exprColumn[T any] struct{ at, hi, step, own, gathered []T }
+
+// exprValues are one worker's registers: columns over either field, and slots.
 type exprValues struct {
-	base, baseStep [][]m31.Element // by column
-	ext, extStep   [][]m31.QM31
-	baseSlot       [][]m31.Element
-	extSlot        [][]m31.QM31
+	base     []exprColumn[m31.Element] // by column
+	ext      []exprColumn[m31.QM31]
+	baseSlot [][]m31.Element
+	extSlot  [][]m31.QM31
 }
 
 func (x *hostExpr) newValues() *exprValues {
-	v := &exprValues{base: make([][]m31.Element, x.Columns), baseStep: make([][]m31.Element, x.Columns),
-		ext: make([][]m31.QM31, x.Columns), extStep: make([][]m31.QM31, x.Columns)}
+	v := &exprValues{base: make([]exprColumn[m31.Element], x.Columns), ext: make([]exprColumn[m31.QM31], x.Columns)}
 	for k := range x.Columns {
 		if x.isBase[k] {
-			v.base[k], v.baseStep[k] = make([]m31.Element, exprBlock), make([]m31.Element, exprBlock)
+			v.base[k].step, v.base[k].own = make([]m31.Element, exprBlock), make([]m31.Element, exprBlock)
 		} else {
-			v.ext[k], v.extStep[k] = make([]m31.QM31, exprBlock), make([]m31.QM31, exprBlock)
+			v.ext[k].step, v.ext[k].own = make([]m31.QM31, exprBlock), make([]m31.QM31, exprBlock)
 		}
 	}
 	for range x.ofBase {
@@ -152,46 +154,53 @@ func (x *hostExpr) newValues() *exprValues {
 	return v
 }
 
-// load sets the columns to entries lo.. of the tables' first halves, or of the
-// second ones, and the steps from the first to the second ones.
+// load sets the column to n entries from lo on of a table's first half, or of the
+// second one. Entries that follow each other are used where they are.
+func (c *exprColumn[T]) load(table []T, stride, lo, n, half int, second bool, sub func(dst, a, b []T)) {
+	var first []T
+	if stride == 1 {
+		first, c.hi = table[lo:lo+n], table[half+lo:half+lo+n]
+	} else {
+		if c.gathered == nil {
+			c.gathered = make([]T, exprBlock)
+		}
+		first, c.hi = c.own[:n], c.gathered[:n]
+		for i := range first {
+			first[i], c.hi[i] = table[(lo+i)*stride], table[(lo+i+half)*stride]
+		}
+	}
+	sub(c.step[:n], c.hi, first)
+	if c.at = first; second {
+		c.at = c.hi
+	}
+}
+
+// next takes the column to the next place; the first one after 0 or 1 is 2.
+func (c *exprColumn[T]) next(n int, add func(dst, a, b []T)) {
+	from := c.at
+	if c.hi != nil {
+		from, c.hi = c.hi, nil
+	}
+	c.at = c.own[:n]
+	add(c.at, from, c.step)
+}
+
 func (v *exprValues) load(tables []hostTable, lo, n, half int, second bool) {
 	for k := range tables {
-		t := &tables[k]
-		if t.base != nil {
-			a, s := v.base[k][:n], v.baseStep[k][:n]
-			for i := range a {
-				x := (lo + i) * t.stride
-				a[i], s[i] = t.base[x], t.base[x+half*t.stride]
-			}
-			if second {
-				copy(a, s)
-			}
-			for i := range s {
-				s[i] = s[i].Sub(t.base[(lo+i)*t.stride])
-			}
-			continue
-		}
-		a, s := v.ext[k][:n], v.extStep[k][:n]
-		for i := range a {
-			x := (lo + i) * t.stride
-			a[i], s[i] = t.ext[x], t.ext[x+half*t.stride]
-		}
-		if second {
-			copy(a, s)
-		}
-		for i := range s {
-			s[i] = s[i].Sub(t.ext[(lo+i)*t.stride])
+		if t := &tables[k]; t.base != nil {
+			v.base[k].load(t.base, t.stride, lo, n, half, second, m31.SubVec)
+		} else {
+			v.ext[k].load(t.ext, t.stride, lo, n, half, second, m31.SubVecQM31)
 		}
 	}
 }
 
-// step takes the columns to the next place.
-func (v *exprValues) step(n int) {
+func (v *exprValues) next(n int) {
 	for k := range v.base {
-		if v.base[k] != nil {
-			m31.AddVec(v.base[k][:n], v.base[k], v.baseStep[k])
+		if v.base[k].own != nil {
+			v.base[k].next(n, m31.AddVec)
 		} else {
-			m31.AddVecQM31(v.ext[k][:n], v.ext[k], v.extStep[k])
+			v.ext[k].next(n, m31.AddVecQM31)
 		}
 	}
 }
@@ -199,14 +208,14 @@ func (v *exprValues) step(n int) {
 // baseOf and extOf are a register's values.
 func (x *hostExpr) baseOf(v *exprValues, r int) []m31.Element {
 	if r < x.Columns {
-		return v.base[r]
+		return v.base[r].at
 	}
 	return v.baseSlot[x.slot[r]]
 }
 
 func (x *hostExpr) extOf(v *exprValues, r int) []m31.QM31 {
 	if r < x.Columns {
-		return v.ext[r]
+		return v.ext[r].at
 	}
 	return v.extSlot[x.slot[r]]
 }
@@ -365,11 +374,8 @@ func expression(h *hostInstance, c *columns, lo, hi, half, first int) (out sums)
 		n := min(exprBlock, hi-lo)
 		v.load(h.tables, lo, n, half, first == 1)
 		for e := range h.degree {
-			if e == 1 && first == 0 { // from 0 to 2
-				v.step(n)
-			}
 			if e > 0 {
-				v.step(n)
+				v.next(n)
 			}
 			x.run(v, n)
 			var s m31.QM31

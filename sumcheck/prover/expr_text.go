@@ -32,7 +32,43 @@ type exprKey struct{}
 
 // kernelsOf writes the kernels for an expression, once.
 func kernelsOf(e *sumcheck.Expr) *exprKernels {
-	return e.Attached(exprKey{}, func() any { return writeKernels(e) }).(*exprKernels)
+	return e.Attached(exprKey{}, func() any { return writeKernels(e, usualTuning) }).(*exprKernels)
+}
+
+// exprTuning is what the kernels of an expression are made to; results do not
+// depend on it.
+type exprTuning struct {
+	lazy bool // columns are read where they are used
+	// first and next are as in kernelSet; fused as in pass.cuh.
+	first, next int
+	fused       bool
+	perUnit     int // blocks of a pass that a multiprocessor is to hold
+}
+
+// usualTuning goes by the grids that fit a warp, and by the registers for them.
+func usualTuning(e *sumcheck.Expr, work int) exprTuning {
+	columns, grid := len(e.Columns()), e.Degree()+1
+	if e.Eq() {
+		grid++
+	}
+	t := exprTuning{first: 1, next: 1, fused: columns <= 3, perUnit: 4}
+	if columns > exprColumns || work*(e.Degree()+1) > exprWork {
+		t.lazy, t.fused = true, false
+		return t
+	}
+	if columns <= 4 && grid*grid <= maxPoints {
+		t.first = 2
+		if columns <= 2 && e.Degree() <= 2 {
+			t.next, t.perUnit = 2, 2
+		}
+		if columns <= 3 && !e.Eq() && grid*grid*grid <= maxPoints {
+			t.first = 3
+		}
+	}
+	if t.next == 1 && (columns > 3 || e.Degree() > 2) {
+		t.perUnit = 3
+	}
+	return t
 }
 
 // ExprSources are the sources that a GPU is given for an expression: of the
@@ -50,7 +86,7 @@ type exprWriter struct {
 	body    strings.Builder
 }
 
-func writeKernels(e *sumcheck.Expr) *exprKernels {
+func writeKernels(e *sumcheck.Expr, tune func(*sumcheck.Expr, int) exprTuning) *exprKernels {
 	w := &exprWriter{Program: e.Program()}
 	first := w.Columns + w.Scalars
 	w.uniform, w.names = make([]bool, first+len(w.Code)), make([]string, first+len(w.Code))
@@ -79,8 +115,7 @@ func writeKernels(e *sumcheck.Expr) *exprKernels {
 		fmt.Fprintf(&w.body, "    auto v%d = %s;\n", i, w.operation(in))
 	}
 	w.column(w.Result)
-	lazy := w.Columns > exprColumns || work*(e.Degree()+1) > exprWork
-	w.write(k, e, lazy, scalars.String())
+	w.write(k, e, tune(e, work), scalars.String())
 	return k
 }
 
@@ -119,26 +154,6 @@ func (w *exprWriter) operation(in sumcheck.ExprInstr) string {
 	return fmt.Sprintf("value_mul(%s, %du)", a, in.C)
 }
 
-// windows are the largest windows of rounds that the pass serves: by the grids
-// that fit a warp, and by the registers for them.
-func windows(columns, degree int, eq bool) (first, next int) {
-	grid := degree + 1
-	if eq {
-		grid++
-	}
-	first, next = 1, 1
-	if columns <= 4 && grid*grid <= maxPoints {
-		first = 2
-		if columns <= 2 && degree <= 2 {
-			next = 2
-		}
-		if columns <= 3 && !eq && grid*grid*grid <= maxPoints {
-			first = 3
-		}
-	}
-	return first, next
-}
-
 const passParameters = `(
     u32 *sponge, const Batch *__restrict__ batch, const Group *__restrict__ groups, u32 group_count,
     u32 chunks, u32 round, u32 window, u32 classes, u32 blocks) {
@@ -151,7 +166,7 @@ const tailParameters = `(
 
 // write puts the units together: two, that compile side by side. A unit's name,
 // and those of its kernels, tell different ones apart.
-func (w *exprWriter) write(k *exprKernels, e *sumcheck.Expr, lazy bool, scalars string) {
+func (w *exprWriter) write(k *exprKernels, e *sumcheck.Expr, t exprTuning, scalars string) {
 	summand := fmt.Sprintf(`struct Summand {
   static const u32 FACTORS = %d, DEGREE = %d;
   template <class F> MEMBER_INLINE static auto eval(const F &f, const qm31 *scalars) {
@@ -161,13 +176,13 @@ func (w *exprWriter) write(k *exprKernels, e *sumcheck.Expr, lazy bool, scalars 
 `, w.Columns, e.Degree(), w.body.String(), w.names[w.Result])
 
 	call := "pass_lazy<Summand>(PASS_ARGUMENTS)"
-	if k.first, k.next, k.mixed = 1, 1, lazy; !lazy {
-		k.first, k.next = windows(w.Columns, e.Degree(), e.Eq())
-		call = fmt.Sprintf("pass_block<Summand, %t, %d, %d, %t>(PASS_ARGUMENTS)", e.Eq(), k.first, k.next, w.Columns <= 3)
+	if !t.lazy {
+		call = fmt.Sprintf("pass_block<Summand, %t, %d, %d, %t>(PASS_ARGUMENTS)", e.Eq(), t.first, t.next, t.fused)
 	}
-	text := summand + kernelText("NAME_pass", threads, passParameters, call)
+	k.first, k.next, k.mixed, k.perUnit = t.first, t.next, t.lazy, t.perUnit
+	text := summand + kernelText("NAME_pass", fmt.Sprintf("%d, %d", threads, t.perUnit), passParameters, call)
 	if scalars != "" {
-		text += kernelText("NAME_scalars", 32, "(qm31 *out, const qm31 *scalars) {\n", fmt.Sprintf(
+		text += kernelText("NAME_scalars", "32", "(qm31 *out, const qm31 *scalars) {\n", fmt.Sprintf(
 			"if (threadIdx.x != 0) return;\n  for (u32 i = 0; i < %d; i++) out[i] = scalars[i];\n%s", w.Scalars, strings.TrimSuffix(scalars, ";\n")))
 	}
 	var name string
@@ -176,14 +191,14 @@ func (w *exprWriter) write(k *exprKernels, e *sumcheck.Expr, lazy bool, scalars 
 	if scalars != "" {
 		k.scalars = device.Kernel{Source: k.source, Name: name + "_scalars"}
 	}
-	k.tail.Source, name = exprUnit(summand + kernelText("NAME_tail", tailThreads, tailParameters,
+	k.tail.Source, name = exprUnit(summand + kernelText("NAME_tail", fmt.Sprint(tailThreads), tailParameters,
 		"tail_block<Lazy<Summand>>(sponge, batch, values, memory ? memory : own, first, pending)"))
 	k.tail.Name = name + "_tail"
 }
 
 // kernelText is a kernel that makes one call.
-func kernelText(name string, threads int, parameters, call string) string {
-	return fmt.Sprintf("\nextern \"C\" __global__ void __launch_bounds__(%d) %s%s  %s;\n}\n", threads, name, parameters, call)
+func kernelText(name, bounds, parameters, call string) string {
+	return fmt.Sprintf("\nextern \"C\" __global__ void __launch_bounds__(%s) %s%s  %s;\n}\n", bounds, name, parameters, call)
 }
 
 // exprUnit is the unit of a text in which NAME stands for its name.

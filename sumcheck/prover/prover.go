@@ -150,7 +150,7 @@ func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	if q.OnHost() {
 		b = newHost(q, tr, instances, n, d, out)
 	} else if b, err = newOnDevice(q, tr, instances, n, d, out, lim); err != nil {
-		return fmt.Errorf("sumcheck: working memory: %w", err)
+		return fmt.Errorf("sumcheck: set up: %w", err)
 	}
 	defer b.free()
 	if err := b.start(values); err != nil {
