@@ -23,7 +23,8 @@ type plan struct {
 // the other is restricted to a point.
 type side struct {
 	Matrix
-	name     string
+	claim    int
+	factor   string
 	k, other int
 	point    device.Buffer[m31.QM31]
 	byRows   bool // the other axis is the rows of what is stored
@@ -31,10 +32,12 @@ type side struct {
 
 func sides(i int, in Instance) [2]side {
 	return [2]side{
-		{in.A, fmt.Sprintf("A of claim %d", i), in.K, in.M, in.Row, !in.A.Transposed},
-		{in.B, fmt.Sprintf("B of claim %d", i), in.K, in.N, in.Col, in.B.Transposed},
+		{in.A, i, "A", in.K, in.M, in.Row, !in.A.Transposed},
+		{in.B, i, "B", in.K, in.N, in.Col, in.B.Transposed},
 	}
 }
+
+func (s side) name() string { return fmt.Sprintf("%s of claim %d", s.factor, s.claim) }
 
 // isTable says that the matrix is a table of the sum-check as it is: one row or
 // column of a power of two words on the device.
@@ -87,7 +90,7 @@ func newPlan(q *device.Queue, instances []Instance) (*plan, error) {
 			st, err := newStream(q, s, table)
 			if err != nil {
 				p.tables.Free()
-				return nil, fmt.Errorf("matmul: %s: %w", s.name, err)
+				return nil, fmt.Errorf("matmul: %s: %w", s.name(), err)
 			}
 			p.streams = append(p.streams, st)
 		}

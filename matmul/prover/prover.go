@@ -147,7 +147,7 @@ func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	}
 	for _, s := range p.streams {
 		if err := s.run(q); err != nil {
-			return fmt.Errorf("matmul: %s: %w", s.name, err)
+			return fmt.Errorf("matmul: %s: %w", s.name(), err)
 		}
 	}
 	if err := sumprover.Run(q, tr, p.sums, values, out); err != nil {

@@ -31,8 +31,6 @@ const (
 	threads = 256
 	// maxSplits bounds the partial sums that one block adds up at the end.
 	maxSplits = 512
-	// eqTile is EQ_TILE of mle.cu.
-	eqTile = 4096
 )
 
 // named is the kernel of that name for tables of T.
@@ -51,18 +49,33 @@ func flag(on bool) uint64 {
 	return 0
 }
 
+// eqEach is how many entries of a table of eq a thread makes: few where there
+// are few threads, and enough to pay for what a block does once where there are
+// many.
+func eqEach(entries int) int {
+	switch {
+	case entries <= 1<<19:
+		return 4
+	case entries <= 1<<22:
+		return 16
+	}
+	return 32
+}
+
 func launchEq(q *device.Queue, t EqTable) error {
-	return q.Launch(device.Kernel{Source: Source, Name: "mle_eq"}, device.D1(device.Blocks(t.Out.Len(), eqTile)), device.D1(threads), 0,
-		t.Out.Arg(), t.Point.Arg(), t.Scale.Arg(), device.U32(t.Point.Len()), device.U32(uint32(flag(t.Add))))
+	each := eqEach(t.Out.Len())
+	return q.Launch(device.Kernel{Source: Source, Name: "mle_eq"}, device.D1(device.Blocks(t.Out.Len(), each*threads)), device.D1(threads), 0,
+		t.Out.Arg(), t.Point.Arg(), t.Scale.Arg(), device.U32(t.Point.Len()), device.U32(uint32(flag(t.Add))), device.U32(each))
 }
 
 func launchEqTables(q *device.Queue, tables []EqTable) error {
-	const words = 6 // of an mle_eq_job
+	const words = 7 // of an mle_eq_job
 	jobs := make([]uint64, 0, words*len(tables))
 	tiles := 0
 	for _, t := range tables {
-		jobs = append(jobs, t.Out.Address(), t.Point.Address(), t.Scale.Address(), uint64(t.Point.Len()), flag(t.Add), uint64(tiles))
-		tiles += device.Blocks(t.Out.Len(), eqTile)
+		each := eqEach(t.Out.Len())
+		jobs = append(jobs, t.Out.Address(), t.Point.Address(), t.Scale.Address(), uint64(t.Point.Len()), flag(t.Add), uint64(each), uint64(tiles))
+		tiles += device.Blocks(t.Out.Len(), each*threads)
 	}
 	b, err := device.Upload(q, jobs)
 	if err != nil {

@@ -9,21 +9,18 @@ DEVICE_INLINE qm31 times(qm31 a, qm31 w) { return qm31_mul(w, a); }
 
 // ---- eq -----------------------------------------------------------------------
 
-// EQ_TILE entries of one table are a block's: 16 for each thread.
-#define EQ_TILE 4096
-
-// eq_tile writes scale * eq(point, x) for the entries of a tile, or adds it. A
-// thread makes eq of the last 8 variables once, the first 16 threads eq of the
-// others for all.
-DEVICE_INLINE void eq_tile(qm31 *out, const qm31 *__restrict__ point, const qm31 *__restrict__ scale, u32 n, u32 add, u64 tile) {
-  __shared__ qm31 high[EQ_TILE / 256];
+// eq_tile writes scale * eq(point, x), or adds it, for a tile of `each` entries a
+// thread, at most 32. A thread makes eq of the last 8 variables once, the first
+// warp eq of the others for all.
+DEVICE_INLINE void eq_tile(qm31 *out, const qm31 *__restrict__ point, const qm31 *__restrict__ scale, u32 n, u32 add, u32 each, u64 tile) {
+  __shared__ qm31 high[32];
   u32 low = n < 8 ? n : 8;
-  u64 size = (u64)1 << n, first = tile * (EQ_TILE / 256);
-  if (threadIdx.x < EQ_TILE / 256 && (first + threadIdx.x) << low < size)
+  u64 size = (u64)1 << n, first = tile * each;
+  if (threadIdx.x < each && (first + threadIdx.x) << low < size)
     high[threadIdx.x] = eq_prefix(scale != 0 ? scale[0] : qm31_one(), point, n - low, first + threadIdx.x);
   qm31 own = eq_prefix(qm31_one(), point + (n - low), low, threadIdx.x);
   __syncthreads();
-  for (u32 j = 0; j < EQ_TILE / 256; j++) {
+  for (u32 j = 0; j < each; j++) {
     u64 x = ((first + j) << low) + threadIdx.x;
     if (threadIdx.x >> low != 0 || x >= size) break;
     qm31 v = qm31_mul(high[j], own);
@@ -31,15 +28,15 @@ DEVICE_INLINE void eq_tile(qm31 *out, const qm31 *__restrict__ point, const qm31
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256) mle_eq(qm31 *out, const qm31 *point, const qm31 *scale, u32 n, u32 add) {
-  eq_tile(out, point, scale, n, add, blockIdx.x);
+extern "C" __global__ void __launch_bounds__(256) mle_eq(qm31 *out, const qm31 *point, const qm31 *scale, u32 n, u32 add, u32 each) {
+  eq_tile(out, point, scale, n, add, each, blockIdx.x);
 }
 
 // mle_eq_job is one table of many; package prover fills it in.
 struct mle_eq_job {
   qm31 *out;
   const qm31 *point, *scale;
-  u64 vars, add, first; // first: the table's first tile
+  u64 vars, add, each, first; // first: the table's first tile
 };
 
 extern "C" __global__ void __launch_bounds__(256) mle_eq_tables(const mle_eq_job *jobs, u32 count) {
@@ -48,7 +45,7 @@ extern "C" __global__ void __launch_bounds__(256) mle_eq_tables(const mle_eq_job
     if (jobs[j].first <= blockIdx.x && (j + 1 == count || blockIdx.x < jobs[j + 1].first)) found = j;
   __syncthreads();
   const mle_eq_job *job = jobs + found;
-  eq_tile(job->out, job->point, job->scale, (u32)job->vars, (u32)job->add, blockIdx.x - job->first);
+  eq_tile(job->out, job->point, job->scale, (u32)job->vars, (u32)job->add, (u32)job->each, blockIdx.x - job->first);
 }
 
 // ---- folds --------------------------------------------------------------------

@@ -205,6 +205,16 @@ func TestEqTables(t *testing.T) {
 			equal(t, q, fmt.Sprint("eq ", n), list[n].Out, want[n])
 		}
 		must(t, prover.EqTables(q, nil))
+		point := ext(g, 20) // a thread makes more of a large table
+		large := blank(t, q, 1<<20)
+		must(t, prover.Eq(q, large, devicetest.Upload(t, q, point), device.Buffer[m31.QM31]{}))
+		got, err := large.Read(q)
+		must(t, err)
+		for x := 0; x < len(got); x += 1237 {
+			if got[x] != mle.EqIndex(point, uint64(x)) {
+				t.Fatalf("eq of 20 variables: entry %d", x)
+			}
+		}
 		list[3].Out = list[3].Out.Slice(0, 7)
 		if err := prover.EqTables(q, list); !errors.Is(err, device.ErrUsage) {
 			t.Errorf("table of the wrong size: %v", err)
