@@ -137,8 +137,9 @@ func (t *Tree) Open(words []m31.Element, l Layout, indices []int) (*Opening, err
 	if err != nil {
 		return nil, err
 	}
-	o := &Opening{Siblings: siblings}
-	for _, i := range Distinct(indices) {
+	distinct := Distinct(indices)
+	o := &Opening{Siblings: siblings, Rows: make([]m31.Element, 0, len(distinct)*t.shape.RowWords)}
+	for _, i := range distinct {
 		o.Rows = l.Row(o.Rows, words, t.shape, i)
 	}
 	return o, nil
