@@ -42,3 +42,15 @@ func sumLanes() int {
 	}
 	return 4
 }
+
+//go:noescape
+func transpose8AVX2(dst *Element, src *Element, stride int)
+
+// transpose8 transposes and says true, or does nothing.
+func transpose8(dst, src *Element, stride int) bool {
+	if vectors == useNone {
+		return false
+	}
+	transpose8AVX2(dst, src, 4*stride)
+	return true
+}

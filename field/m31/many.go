@@ -75,3 +75,29 @@ func CombineBase(dst []QM31, a []Element, stride, lo int, s *[8]QM31) {
 		MulAddBase(dst, a[k*stride+lo:k*stride+hi], s[k])
 	}
 }
+
+// Transpose8 sets dst[k][j] = src[j*step][k] for j and k below 8.
+func Transpose8[R, S ~[8]Element](dst *[8]R, src []S, step int) {
+	src = src[:7*step+1]
+	if transpose8(&dst[0][0], &src[0][0], 8*step) {
+		return
+	}
+	for j := range 8 {
+		for k := range 8 {
+			dst[k][j] = src[j*step][k]
+		}
+	}
+}
+
+// Transpose8Words sets dst[k][j] = src[j*stride+k] for j and k below 8.
+func Transpose8Words[R ~[8]Element](dst *[8]R, src []Element, stride int) {
+	src = src[:7*stride+8]
+	if transpose8(&dst[0][0], &src[0], stride) {
+		return
+	}
+	for j := range 8 {
+		for k, x := range src[j*stride : j*stride+8] {
+			dst[k][j] = x
+		}
+	}
+}

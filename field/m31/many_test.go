@@ -49,3 +49,33 @@ func TestEightArrays(t *testing.T) {
 		}
 	})
 }
+
+func TestTranspose8(t *testing.T) {
+	eachVariant(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(42, 43))
+		for stride := range 40 {
+			src := newGuarded(r, 8*(7*stride+8), r.IntN(17)).v
+			rows := make([][8]Element, 7*stride+1)
+			for i := range rows {
+				copy(rows[i][:], src[8*i:])
+			}
+			var a, b [10][8]Element // rows 0 and 9 must not change
+			Transpose8Words((*[8][8]Element)(a[1:9]), src, stride)
+			Transpose8((*[8][8]Element)(b[1:9]), rows, stride)
+			for j := range 8 {
+				for k := range 8 {
+					if got, want := a[1+k][j], src[j*stride+k]; got != want {
+						t.Fatalf("stride %d: row %d, column %d is %d, want %d", stride, k, j, got, want)
+					}
+					if got, want := b[1+k][j], rows[j*stride][k]; got != want {
+						t.Fatalf("step %d: row %d, column %d is %d, want %d", stride, k, j, got, want)
+					}
+				}
+			}
+			var zero [8]Element
+			if a[0] != zero || a[9] != zero || b[0] != zero || b[9] != zero {
+				t.Fatalf("stride %d: wrote outside of dst", stride)
+			}
+		}
+	})
+}

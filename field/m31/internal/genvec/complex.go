@@ -83,7 +83,7 @@ func (a *asm) complexFunctions() {
 		})
 	})
 	if a.Wide() {
-		return // sixteen elements are too few for wide vectors
+		return // sixteen elements are too few for wide vectors, and so is a transposition
 	}
 	a.function("radix16", 16, []string{"a *CM31", "w *CM31"}, func(p []string) {
 		a.loop(p, []int{4 * step}, func() {
@@ -99,4 +99,5 @@ func (a *asm) complexFunctions() {
 			}
 		})
 	})
+	a.transposeFunction()
 }

@@ -18,21 +18,8 @@ func (a *asm) eightArrays(first, stride string) eight {
 	return e
 }
 
-// mem is the i-th vector of array k.
-func (a *asm) memOf(e eight, k, i int) string {
-	base := e.first
-	if k >= 4 {
-		base, k = e.fourth, k-4
-	}
-	switch at := fmt.Sprintf("%d(%s)", i*a.Bytes, base); k {
-	case 0:
-		return at
-	case 3:
-		return at + fmt.Sprintf("(%s*1)", e.triple)
-	default:
-		return at + fmt.Sprintf("(%s*%d)", e.stride, k)
-	}
-}
+// memOf is the i-th vector of array k.
+func (a *asm) memOf(e eight, k, i int) string { return a.rowOf(e, k, i*a.Bytes) }
 
 // manyFunctions work on eight arrays at once.
 func (a *asm) manyFunctions() {
