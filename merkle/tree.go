@@ -16,29 +16,35 @@ type Tree struct {
 // grain is how many permutations are worth another core: some 50 microseconds.
 const grain = 512
 
+// maxParts is about how many subtrees Build shares out.
+const maxParts = 128
+
 // Leaves hashes all rows of the matrix, on all cores.
 func Leaves(dst []Digest, words []m31.Element, s Shape, l Layout) error {
 	if err := l.Check(s, len(words)); err != nil {
 		return err
 	}
 	dst = dst[:s.Rows]
-	parallel.For(s.Rows, max(lanes, 8*grain/max(8, s.RowWords)), func(lo, hi int) {
-		if !l.Columns {
-			hashRows(dst[lo:hi], words[lo*s.RowWords:hi*s.RowWords], s.RowWords)
-			return
-		}
-		// A few rows at a time are put together from the columns.
-		var rows []m31.Element
-		for ; lo < hi; lo += lanes {
-			n := min(lanes, hi-lo)
-			rows = rows[:0]
-			for r := lo; r < lo+n; r++ {
-				rows = l.Row(rows, words, s, r)
-			}
-			hashRows(dst[lo:lo+n], rows, s.RowWords)
-		}
-	})
+	parallel.For(s.Rows, max(lanes, 8*grain/max(8, s.RowWords)), func(lo, hi int) { leafRange(dst, words, s, l, lo, hi) })
 	return nil
+}
+
+// leafRange hashes the rows [lo, hi).
+func leafRange(dst []Digest, words []m31.Element, s Shape, l Layout, lo, hi int) {
+	if !l.Columns {
+		hashRows(dst[lo:hi], words[lo*s.RowWords:hi*s.RowWords], s.RowWords)
+		return
+	}
+	// A few rows at a time are put together from the columns.
+	var rows []m31.Element
+	for ; lo < hi; lo += lanes {
+		n := min(lanes, hi-lo)
+		rows = rows[:0]
+		for r := lo; r < lo+n; r++ {
+			rows = l.Row(rows, words, s, r)
+		}
+		hashRows(dst[lo:lo+n], rows, s.RowWords)
+	}
 }
 
 // Level hashes groups of children to the nodes above them, on all cores; src
@@ -55,16 +61,33 @@ func Build(words []m31.Element, s Shape, l Layout) (*Tree, error) {
 		return nil, err
 	}
 	t := &Tree{shape: s, levels: [][]Digest{make([]Digest, s.Rows)}}
-	if err := Leaves(t.levels[0], words, s, l); err != nil {
-		return nil, err
+	arities := s.Arities()
+	// Cores take subtrees: one loop for all levels but the last ones.
+	top, parts := 0, s.Rows
+	for i, a := range arities {
+		n := len(t.levels[i]) / a
+		t.levels = append(t.levels, make([]Digest, n))
+		if parts > maxParts {
+			top, parts = i+1, n
+		}
 	}
-	for _, a := range s.Arities() {
-		below := t.levels[len(t.levels)-1]
-		level := make([]Digest, len(below)/a)
-		Level(level, below, a)
-		t.levels = append(t.levels, level)
+	leaves := s.Rows / parts
+	parallel.For(parts, max(1, 8*grain/(leaves*max(8, s.RowWords))), func(lo, hi int) {
+		leafRange(t.levels[0], words, s, l, lo*leaves, hi*leaves)
+		for i := range top {
+			n := len(t.levels[i+1]) / parts
+			t.nodes(i, arities[i], lo*n, hi*n)
+		}
+	})
+	for i := top; i < len(arities); i++ {
+		t.nodes(i, arities[i], 0, len(t.levels[i+1]))
 	}
 	return t, nil
+}
+
+// nodes hashes the nodes [lo, hi) above level i.
+func (t *Tree) nodes(i, arity, lo, hi int) {
+	hashNodes(t.levels[i+1][lo:hi], t.levels[i][lo*arity:hi*arity], arity)
 }
 
 // FromLevels is the tree of digests computed elsewhere: the leaves, and then

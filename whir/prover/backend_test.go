@@ -140,7 +140,7 @@ func boolean(i, vars int) []m31.QM31 {
 func TestEncode(t *testing.T) {
 	var b cm31
 	s := newSource(4)
-	for _, tc := range []struct{ vars, fold, logLeaves int }{{1, 1, 1}, {3, 1, 4}, {5, 3, 2}, {5, 3, 6}, {9, 2, 8}, {12, 4, 9}} {
+	for _, tc := range []struct{ vars, fold, logLeaves int }{{1, 1, 1}, {3, 1, 4}, {5, 3, 2}, {5, 3, 6}, {9, 2, 8}, {12, 4, 9}, {3, 1, longColumn}} {
 		f, f2, g := many(1<<tc.vars, s.cm31), many(1<<tc.vars, s.cm31), many(1<<tc.vars, s.qm31)
 		rf, err := b.encodeSymbols([][]m31.CM31{f, f2}, tc.fold, tc.logLeaves)
 		if err != nil {

@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"errors"
 	"sync"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -24,13 +25,10 @@ const grain = 1 << 12
 func (cm31) encodeSymbols(tables [][]m31.CM31, fold, logLeaves int) ([]m31.Element, error) {
 	columns := make([]m31.CM31, len(tables)<<(fold+logLeaves))
 	block := len(tables[0]) >> fold
-	parallel.For(len(tables)<<fold, max(1, grain/block), func(lo, hi int) {
-		for c := lo; c < hi; c++ {
-			b := c & (1<<fold - 1)
-			copy(columns[c<<logLeaves:], tables[c>>fold][b*block:(b+1)*block])
-		}
+	return rowsOf(columns, logLeaves, log2(block), 1, func(c int) {
+		b := c & (1<<fold - 1)
+		copy(columns[c<<logLeaves:], tables[c>>fold][b*block:(b+1)*block])
 	})
-	return rowsOf(columns, logLeaves, log2(block))
 }
 
 // encodeChallenges transforms the two CM31 coordinates of a QM31 element by
@@ -38,15 +36,12 @@ func (cm31) encodeSymbols(tables [][]m31.CM31, fold, logLeaves int) ([]m31.Eleme
 func (cm31) encodeChallenges(table []m31.QM31, fold, logLeaves int) ([]m31.Element, error) {
 	columns := make([]m31.CM31, 2<<(fold+logLeaves))
 	block := len(table) >> fold
-	parallel.For(1<<fold, max(1, grain/block), func(lo, hi int) {
-		for c := lo; c < hi; c++ {
-			a, b := columns[2*c<<logLeaves:], columns[(2*c+1)<<logLeaves:]
-			for i, v := range table[c*block : (c+1)*block] {
-				a[i], b[i] = v.A, v.B
-			}
+	return rowsOf(columns, logLeaves, log2(block), 2, func(c int) {
+		a, b := columns[2*c<<logLeaves:], columns[(2*c+1)<<logLeaves:]
+		for i, v := range table[c*block : (c+1)*block] {
+			a[i], b[i] = v.A, v.B
 		}
 	})
-	return rowsOf(columns, logLeaves, log2(block))
 }
 
 func log2(n int) int {
@@ -57,12 +52,39 @@ func log2(n int) int {
 	return l
 }
 
-// rowsOf evaluates columns, of which the first 2^live coefficients are set,
-// and transposes them into rows. Both the bit reversal that the transform
-// leaves behind and the transposition cost one pass over the data together.
-func rowsOf(columns []m31.CM31, logLeaves, live int) ([]m31.Element, error) {
-	if err := (ntt.CM31{}).ForwardReversed(columns, logLeaves, live); err != nil {
-		return nil, err
+// longColumn is log2 of the length from which on a core does not have a column
+// to itself.
+const longColumn = 14
+
+// rowsOf evaluates columns, of which the first 2^live coefficients are set by
+// fill, `group` columns a call, and transposes them into rows. Both the bit
+// reversal that the transform leaves behind and the transposition cost one pass
+// over the data together.
+func rowsOf(columns []m31.CM31, logLeaves, live, group int, fill func(c int)) ([]m31.Element, error) {
+	size := group << logLeaves
+	calls := len(columns) / size
+	if logLeaves < longColumn {
+		errs := make([]error, calls)
+		parallel.For(calls, max(1, grain/size), func(lo, hi int) {
+			for c := lo; c < hi; c++ {
+				fill(c)
+				for at := c * size; at < (c+1)*size && errs[c] == nil; at += size / group {
+					errs[c] = ntt.CM31{}.ForwardReversed(columns[at:at+size/group], logLeaves, live)
+				}
+			}
+		})
+		if err := errors.Join(errs...); err != nil {
+			return nil, err
+		}
+	} else {
+		parallel.For(calls, max(1, grain>>live/group), func(lo, hi int) {
+			for c := lo; c < hi; c++ {
+				fill(c)
+			}
+		})
+		if err := (ntt.CM31{}).ForwardReversed(columns, logLeaves, live); err != nil {
+			return nil, err
+		}
 	}
 	n := 1 << logLeaves
 	width := len(columns) / n
