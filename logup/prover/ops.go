@@ -13,23 +13,40 @@ func add(q *device.Queue, p, d device.Buffer[m31.QM31], below layer) error {
 	po, do, y := p.Host(), d.Host(), den.Host()
 	base, ext := num.Base.Host(), num.Ext.Host()
 	return q.Parallel(n, 1024, func(lo, hi int) {
-		for x := lo; x < hi; x++ {
-			q0, q1 := y[2*x], y[2*x+1]
+		// Stretches of the pairs' halves, brought together.
+		var q0, q1, e0, e1 [addSpan]m31.QM31
+		var b0, b1 [addSpan]m31.Element
+		for ; lo < hi; lo += addSpan {
+			k := min(addSpan, hi-lo)
+			p, d, q0, q1 := po[lo:lo+k], do[lo:lo+k], q0[:k], q1[:k]
+			for i := range q0 {
+				q0[i], q1[i] = y[2*(lo+i)], y[2*(lo+i)+1]
+			}
+			m31.MulVecQM31(d, q0, q1)
 			switch {
 			case ones:
-				po[x] = q1.Add(q0)
+				m31.AddVecQM31(p, q0, q1)
+				continue
 			case base != nil:
-				po[x] = q1.MulBase(base[2*x]).Add(q0.MulBase(base[2*x+1]))
+				for i := range q0 {
+					b0[i], b1[i] = base[2*(lo+i)], base[2*(lo+i)+1]
+				}
+				m31.MulVecBase(q1, b0[:k], q1)
+				m31.MulVecBase(q0, b1[:k], q0)
 			default:
-				var s m31.ProductSum
-				s.Add(ext[2*x], q1)
-				s.Add(ext[2*x+1], q0)
-				po[x] = s.Value()
+				for i := range q0 {
+					e0[i], e1[i] = ext[2*(lo+i)], ext[2*(lo+i)+1]
+				}
+				m31.MulVecQM31(q1, e0[:k], q1)
+				m31.MulVecQM31(q0, e1[:k], q0)
 			}
-			do[x] = q0.Mul(q1)
+			m31.AddVecQM31(p, q0, q1)
 		}
 	})
 }
+
+// addSpan fractions are added at a time.
+const addSpan = 128
 
 // copyRoot writes a one-node layer's numerator and denominator.
 func copyRoot(q *device.Queue, out device.Buffer[m31.QM31], root layer) error {
