@@ -45,7 +45,7 @@ const (
 // sizes say which part of the work is for one block; tests vary them.
 type sizes struct {
 	// tailVars is how many variables a layer may have left for one block to do
-	// its remaining rounds, 1 to 11. A pair of a layer's nodes takes 72 bytes of
+	// its remaining rounds, 1 to 11. A pair of a layer's nodes takes 80 bytes of
 	// the block's memory.
 	tailVars int
 	// blocks is the most blocks that share a round; a thread takes up to
@@ -84,8 +84,8 @@ type onDevice struct {
 	// begin at element 2^(k+1). Once layer k is proved, layer k+1 is folded where
 	// it is; the leaves are folded into what layer n-1 was.
 	tree device.Buffer[m31.QM31]
-	// state is the kernels' State, low a table of eq, inverse the inverses of the
-	// point's coordinates, partials the sums of blocks.
+	// state is the kernels' State, low a table of eq, inverse 1/z and (1-z)/z
+	// for the point's coordinates, partials the sums of blocks.
 	state, low, inverse, partials device.Buffer[m31.QM31]
 }
 
@@ -100,7 +100,7 @@ func (d *onDevice) run(r *buffers, l Leaves) error {
 		return fmt.Errorf("logup: tree: %w", err)
 	}
 	low := 1 << d.tailVars
-	small, err := alloc[m31.QM31](r, stateElements+low+d.n+2*d.blocks)
+	small, err := alloc[m31.QM31](r, stateElements+low+2*d.n+2*d.blocks)
 	if err != nil {
 		return fmt.Errorf("logup: working memory: %w", err)
 	}
@@ -108,7 +108,7 @@ func (d *onDevice) run(r *buffers, l Leaves) error {
 		b, small = small.Slice(0, n), small.Slice(n, small.Len())
 		return b
 	}
-	d.state, d.low, d.inverse, d.partials = take(stateElements), take(low), take(d.n), take(2*d.blocks)
+	d.state, d.low, d.inverse, d.partials = take(stateElements), take(low), take(2*d.n), take(2*d.blocks)
 
 	top, err := d.build()
 	if err != nil {
@@ -159,7 +159,7 @@ func (d *onDevice) launch(name string, blocks int, args ...device.Arg) error {
 
 // tail does layers layer to end-1 in one block, the first of them from a round on.
 func (d *onDevice) tail(t tables, top, layer, end, round int) error {
-	shared := (4<<d.tailVars + 1<<d.tailVars/2) * 16
+	shared := 5 * 16 << d.tailVars
 	return d.q.Launch(device.Kernel{Source: TailSource, Name: "logup_tail"}, device.D1(1), device.D1(tailThreads), shared,
 		d.tr.State().Arg(), d.state.Arg(), d.words.Arg(), d.points.Arg(), d.tree.Arg(), t.num.Arg(), t.den.Arg(), d.low.Arg(), d.inverse.Arg(),
 		device.U32(t.kind), device.U32(d.n), device.U32(top), device.U32(layer), device.U32(end), device.U32(round), device.U32(d.tailVars))

@@ -45,6 +45,11 @@ DEVICE_INLINE void qm31_sum_mad(qm31_sum &s, qm31 v, qm31 w) {
   sum_products(s.w, v, w);
 }
 
+// What warps do on their own, once in a while, calls these, since the code that a
+// warp runs through for the first time takes longer to fetch than to run.
+static __device__ __noinline__ qm31 mul_call(qm31 v, qm31 w) { return qm31_mul(v, w); }
+static __device__ __noinline__ qm31 fold_call(qm31 lo, qm31 hi, qm31 r) { return qm31_fold(lo, hi, r); }
+
 // ---- fractions ----------------------------------------------------------------
 
 // Nodes are the two neighbours (x, 0) and (x, 1); N is u32 or qm31.
@@ -116,6 +121,29 @@ DEVICE_INLINE void fraction_store(qm31 *tree, u32 k, u64 x, const Fraction &f) {
   tree[3 * size + x] = f.q;
 }
 
+// ---- a layer's summand ---------------------------------------------------------
+
+// summand is S = p0 q1 + q0 (p1 + lambda q1).
+DEVICE_INLINE qm31 summand(const Nodes<qm31> &v, qm31 lambda) {
+  qm31_sum s = qm31_sum_zero();
+  sum_products(s.w, v.p0, v.q1);
+  qm31_sum_mad(s, v.q0, qm31_add(v.p1, qm31_mul(lambda, v.q1)));
+  return qm31_sum_value(s);
+}
+
+DEVICE_INLINE qm31 summand(const Nodes<u32> &v, qm31 lambda) {
+  qm31_sum s = qm31_sum_zero();
+  sum_products(s.w, v.q0, qm31_add_base(qm31_mul(lambda, v.q1), v.p1));
+  qm31_sum_mad_base(s, v.p0, v.q1);
+  return qm31_sum_value(s);
+}
+
+DEVICE_INLINE u32 at_two(u32 lo, u32 hi) { return m31_add(hi, m31_sub(hi, lo)); }
+DEVICE_INLINE qm31 at_two(qm31 lo, qm31 hi) { return qm31_add(hi, qm31_sub(hi, lo)); }
+
+DEVICE_INLINE u32 select(bool first, u32 v, u32 w) { return first ? v : w; }
+DEVICE_INLINE qm31 select(bool first, qm31 v, qm31 w) { return qm31_select(first, v, w); }
+
 // ---- a round's message --------------------------------------------------------
 
 // Ahead is what of a message does not depend on the round's sums: t(1) is
@@ -125,42 +153,43 @@ struct Ahead {
   qm31 a, b, factor[3];
 };
 
-// ahead_claim is for one warp: the claim is t of the round before at r.
-DEVICE_INLINE void ahead_claim(Ahead *ahead, const State *s, u32 round, const qm31 *point, qm31 z, qm31 inverse) {
-  qm31 claim = round == 0 ? s->claim : interpolate(s->inner, 2, point[round - 1]);
-  bool zero = qm31_is_zero(z);
-  qm31 a = qm31_mul(claim, zero ? qm31_one() : inverse), b = qm31_mul(qm31_sub(qm31_one(), z), inverse);
-  if ((threadIdx.x & 31) == 0) ahead->a = a, ahead->b = b;
+// inverse_pair is what a layer has for each coordinate of its point: 1/z and
+// (1 - z)/z, or zeros.
+DEVICE_INLINE void inverse_pair(qm31 *pair, qm31 z) {
+  qm31 v = qm31_inv(z);
+  pair[0] = v;
+  pair[1] = mul_call(v, qm31_sub(qm31_one(), z));
+}
+
+// ahead_claim is for one warp: the claim is t of the round before at r, that is
+// t(0) + r ((t(1) - t(0)) + (r - 1) (t(2) - 2 t(1) + t(0)) / 2).
+DEVICE_INLINE void ahead_claim(Ahead *ahead, const State *s, u32 round, const qm31 *point, const qm31 *z, const qm31 *inverse) {
+  qm31 claim = s->claim;
+  if (round > 0) {
+    qm31 r = point[round - 1], t0 = s->inner[0], d = qm31_sub(s->inner[1], t0), e = qm31_sub(qm31_sub(s->inner[2], s->inner[1]), d);
+    for (u32 k = 0; k < 4; k++) e.x[k] = m31_rotate(e.x[k], 30); // by 1/2
+    claim = qm31_add(t0, mul_call(r, qm31_add(d, mul_call(qm31_sub_base(r, 1), e))));
+  }
+  qm31 a = qm31_is_zero(z[round]) ? claim : mul_call(claim, inverse[2 * round]);
+  if ((threadIdx.x & 31) == 0) ahead->a = a, ahead->b = inverse[2 * round + 1];
 }
 
 // ahead_scale is for another warp; it takes the state's scale to this round.
 DEVICE_INLINE void ahead_scale(Ahead *ahead, State *s, u32 round, const qm31 *point, const qm31 *z) {
   u32 lane = threadIdx.x & 31, at = lane == 0 ? 0 : lane == 1 ? 2 : 3;
-  qm31 scale = round == 0 ? qm31_one() : qm31_mul(s->scale, eq1(z[round - 1], point[round - 1]));
+  qm31 scale = qm31_one();
+  if (round > 0) { // eq(z, r) = 1 - z - r + 2 z r
+    qm31 r = point[round - 1], v = z[round - 1];
+    scale = mul_call(s->scale, qm31_add(qm31_sub(qm31_sub(qm31_one(), v), r), qm31_dbl(mul_call(v, r))));
+  }
   // eq(z, X) = (1 - z) + X (2z - 1)
-  qm31 constant = qm31_sub(qm31_one(), z[round]), linear = qm31_sub(z[round], constant);
-  qm31 f = qm31_mul(scale, qm31_add(constant, qm31_mul_base(linear, at)));
+  qm31 constant = qm31_sub(qm31_one(), z[round]), linear = qm31_sub(z[round], constant), x = qm31_zero();
+  for (u32 i = 0; i < 3; i++)
+    if (i < at) x = qm31_add(x, linear);
+  qm31 f = mul_call(scale, qm31_add(constant, x));
   __syncwarp();
   if (lane < 3) ahead->factor[lane] = f;
   if (lane == 0) s->scale = scale;
-}
-
-struct Drawn {
-  transcript t;
-  qm31 c;
-};
-
-// The sponge's code is long and is there once in a kernel.
-static __device__ __noinline__ transcript absorb_words(transcript t, const u32 *list, u32 n) {
-  transcript_absorb(t, list, n);
-  return t;
-}
-
-static __device__ __noinline__ Drawn draw_one(transcript t) {
-  Drawn d;
-  d.c = transcript_challenge(t);
-  d.t = t;
-  return d;
 }
 
 // message is for one warp, all of whose lanes have the round's two sums. It
@@ -172,20 +201,18 @@ DEVICE_INLINE qm31 message(transcript &t, State *s, const Ahead *ahead, qm31 fir
   if (at_one)
     at0 = ahead->a;
   else
-    at1 = qm31_sub(ahead->a, qm31_mul(ahead->b, first));
+    at1 = qm31_sub(ahead->a, mul_call(ahead->b, first));
   qm31 d = qm31_sub(at2, at1); // t(3) = t(0) + 3 (t(2) - t(1))
   qm31 v = lane == 0 ? at0 : lane == 1 ? at2 : qm31_add(at0, qm31_add(d, qm31_dbl(d)));
+  v = mul_call(v, ahead->factor[lane < 3 ? lane : 0]);
   if (lane < 3) {
-    v = qm31_mul(v, ahead->factor[lane]);
     list[lane] = v;
     out[lane] = v;
   }
   if (lane == 3) s->inner[0] = at0, s->inner[1] = at1, s->inner[2] = at2;
   __syncwarp();
-  t = absorb_words(t, (const u32 *)list, 12);
-  Drawn drawn = draw_one(t);
-  t = drawn.t;
-  return drawn.c;
+  transcript_absorb(t, (const u32 *)list, 12);
+  return transcript_challenge(t);
 }
 
 // ---- sums over threads, two at a time -------------------------------------------
@@ -195,7 +222,7 @@ DEVICE_INLINE qm31 qm31_shfl_xor(qm31 v, u32 x) {
 }
 
 // pair_warp_sum: lanes with the same last bit get the sum of what they pass.
-DEVICE_INLINE qm31 pair_warp_sum(qm31 v) {
+static __device__ __noinline__ qm31 pair_warp_sum(qm31 v) {
 #pragma unroll
   for (u32 o = 2; o < 32; o *= 2) v = qm31_add(v, qm31_shfl_xor(v, o));
   return v;
@@ -216,7 +243,7 @@ DEVICE_INLINE qm31 eq_bits(const qm31 *z, u32 n, u64 x) {
 #pragma unroll 1
   for (u32 j = 0; j < n; j++) {
     qm31 f = x >> (n - 1 - j) & 1 ? z[j] : qm31_sub(qm31_one(), z[j]);
-    v = j == 0 ? f : qm31_mul(v, f);
+    v = j == 0 ? f : mul_call(v, f);
   }
   return v;
 }

@@ -47,27 +47,6 @@ extern "C" __global__ void __launch_bounds__(256) logup_tree_base(qm31 *tree, co
   tree_levels<KIND_BASE>(tree, num, den, m, levels);
 }
 
-// summand is S = p0 q1 + q0 (p1 + lambda q1).
-DEVICE_INLINE qm31 summand(const Nodes<qm31> &v, qm31 lambda) {
-  qm31_sum s = qm31_sum_zero();
-  sum_products(s.w, v.p0, v.q1);
-  qm31_sum_mad(s, v.q0, qm31_add(v.p1, qm31_mul(lambda, v.q1)));
-  return qm31_sum_value(s);
-}
-
-DEVICE_INLINE qm31 summand(const Nodes<u32> &v, qm31 lambda) {
-  qm31_sum s = qm31_sum_zero();
-  sum_products(s.w, v.q0, qm31_add_base(qm31_mul(lambda, v.q1), v.p1));
-  qm31_sum_mad_base(s, v.p0, v.q1);
-  return qm31_sum_value(s);
-}
-
-DEVICE_INLINE u32 at_two(u32 lo, u32 hi) { return m31_add(hi, m31_sub(hi, lo)); }
-DEVICE_INLINE qm31 at_two(qm31 lo, qm31 hi) { return qm31_add(hi, qm31_sub(hi, lo)); }
-
-DEVICE_INLINE u32 select(bool first, u32 v, u32 w) { return first ? v : w; }
-DEVICE_INLINE qm31 select(bool first, qm31 v, qm31 w) { return qm31_select(first, v, w); }
-
 // add_sums adds eq times S at 0 (or 1) and at 2, between lo and hi.
 template <class N>
 DEVICE_INLINE void add_sums(qm31_sum sum[2], const Nodes<N> &lo, const Nodes<N> &hi, bool at_one, qm31 lambda, qm31 eq) {
@@ -115,7 +94,7 @@ DEVICE_INLINE void finish_round(const Round &a, qm31 *shared, Ahead *ahead) {
   if (warp == 0) t = transcript_load(a.sponge);
   qm31 z = a.z[a.round], v = qm31_zero();
   if (warp == 7) {
-    ahead_claim(ahead, a.state, a.round, a.point, z, a.inverse[a.round]);
+    ahead_claim(ahead, a.state, a.round, a.point, a.z, a.inverse);
   } else if (warp == 6) {
     ahead_scale(ahead, a.state, a.round, a.point, a.z);
   } else {

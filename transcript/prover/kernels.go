@@ -19,7 +19,7 @@ var sourceText string
 var Header = &kernel.Source{
 	Name:    "transcript/prover/transcript.cuh",
 	Text:    headerText,
-	Headers: []*kernel.Source{poseidon2.Header},
+	Headers: []*kernel.Source{poseidon2.Header, tablesHeader},
 }
 
 // Source holds the kernels of this package.

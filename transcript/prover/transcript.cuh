@@ -7,6 +7,7 @@
 // __syncwarp first.
 #pragma once
 #include "hash/poseidon2/m31.cuh"
+#include "transcript/prover/tables.cuh"
 
 #define TRANSCRIPT_RATE 8u
 
@@ -33,84 +34,94 @@ DEVICE_INLINE void transcript_store(u32 *state, const transcript &t) {
   __syncwarp();
 }
 
+// poseidon2_warp_fold takes s = q 2^31 + r to q + r, which is s less q P. It is a
+// word in the class of s, for s below 2^62 + 2^32.
+DEVICE_INLINE u32 poseidon2_warp_fold(u64 s) { return (u32)s + (u32)(s >> 31) * (0u - M31_P); }
+
+// poseidon2_warp_once is the same for a word up to 2P: at most P, where P is
+// another 0. m31_once takes half as many instructions but longer.
+DEVICE_INLINE u32 poseidon2_warp_once(u32 s) { return s + (s >> 31) * (0u - M31_P); }
+
 // poseidon2_warp_sbox is the fifth power of t, a signed word of at least -P and
-// at most P. A square's remainder and quotient by 2^31 add up to at most 2P, so
-// that less P it is such a word again.
+// at most P; so is the result. A square folds to at most 2P, which less P is such
+// a word again.
 DEVICE_INLINE u32 poseidon2_warp_sbox(u32 t) {
   u32 x = t + M31_P; // canonical where t is negative, else above t
   x = t < x ? t : x;
   u64 p = (u64)mad_wide((i32)t, (i32)t, (i64)0);
   u32 x2 = (u32)(p >> 31) + ((u32)p & M31_P) - M31_P;
-  p = (u64)mad_wide((i32)x2, (i32)x2, (i64)0);
-  return m31_mul(m31_once((u32)(p >> 31) + ((u32)p & M31_P)), x);
+  p = mul_wide(poseidon2_warp_once(poseidon2_warp_fold((u64)mad_wide((i32)x2, (i32)x2, (i64)0))), x << 1);
+  return poseidon2_warp_once((u32)(p >> 32) + ((u32)p >> 1));
 }
 
 // poseidon2_warp_external multiplies by circ(2 M4, M4, M4, M4). Row i of M4 is
-// word i twice, the word after it three times, and the other two once. All
-// words are fetched at once, and the sum of 35 is reduced at the end.
+// word i twice, the word after it three times, and the other two once.
 DEVICE_INLINE u32 poseidon2_warp_external(u32 x) {
   u32 lane = threadIdx.x & 31, next = (lane & ~3u) | ((lane + 1) & 3u);
-  u64 sum = 4 * (u64)x, twice = 0, thrice = 6 * (u64)shfl_idx(x, next);
-  sum = mad_wide(shfl_xor(x, 2), 2u, sum);
-  sum = mad_wide(shfl_idx(x, next ^ 2), 2u, sum);
-#pragma unroll
-  for (u32 g = 4; g < 16; g += 4) {
-    twice += shfl_xor(x, g);
-    thrice = mad_wide(shfl_idx(x, next ^ g), 3u, thrice);
-    sum += shfl_xor(x, g ^ 2);
-    sum += shfl_idx(x, next ^ g ^ 2);
-  }
-  sum += thrice + 2 * twice;
-  return m31_once(((u32)sum & M31_P) + (u32)(sum >> 31));
-}
-
-// poseidon2_warp_wide_sum is the sum of the words that lanes pass, before
-// reduction; mask is 0xffff where the lane's word counts and else 0.
-DEVICE_INLINE u64 poseidon2_warp_wide_sum(u32 x, u32 mask) {
-  u32 lo = warp_sum(x & mask), hi = warp_sum(x >> 16 & mask);
-  return ((u64)hi << 16) + lo;
+  u32 a = shfl_idx(x, next), b = shfl_xor(x, 2), c = shfl_idx(x, next ^ 2);
+  u32 v = poseidon2_warp_fold(mad_wide(a, 3u, 2 * (u64)x) + b + c);
+  a = shfl_xor(v, 4), b = shfl_xor(v, 8), c = shfl_xor(v, 12);
+  return poseidon2_warp_once(poseidon2_warp_fold(2 * (u64)v + a + b + c));
 }
 
 // poseidon2_warp_partial is the partial rounds. What one of them waits for is
-// word 0's S-box alone: every lane computes it, and the sum of the other words,
-// `rest`, is known two rounds ahead but for the S-boxes between. With s = rest + y
-// the round takes x_i to 2^(e_i) x_i + s, so that the sum after it is that of the
-// 2^(e_i) x_i, plus 15 s, and two rounds on it is that of the 2^(2 e_i) x_i plus
-// (sum of 2^(e_i)) s + 15 s'.
+// word 0's S-box alone, which every lane computes. With y its result and `rest`
+// the sum of the other words, round r takes word 0 to rest - y and word i to
+// 2^(e_i) x_i + rest + y, so that rest is a fixed linear function of the words
+// that the rounds began with and of the y so far. Lane r keeps round r's rest
+// but for the y that it has not seen; feedback weighs them. Two rounds ahead the
+// lane tells the others, who then add 15 times the last y. All of that goes on
+// beside the next S-box. The constant that the
+// next round adds to word 0 is in lane r's sum as well, and taken from the other
+// words at the end.
 DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
-  u32 i = threadIdx.x & 15;
-  u32 mask = (threadIdx.x & 31) - 1 < 15 ? 0xffffu : 0; // words 1..15, once
-  u32 shift = i == 0 ? 0 : poseidon2_shift<16>((int)i), twice = 2 * shift > 30 ? 2 * shift - 31 : 2 * shift;
-  u32 weights = 0; // 2^(e_i), summed
+  u32 lane = threadIdx.x & 15, power = lane == 0 ? 0 : 1u << poseidon2_shift<16>((int)lane);
+  const uint4 *weights = (const uint4 *)poseidon2_warp_weights[lane];
+  u64 total = ldg(poseidon2_warp_partials[0] + lane);
 #pragma unroll
-  for (int k = 1; k < 16; k++) weights += 1u << poseidon2_shift<16>(k);
-  u32 t = shfl_idx(x, 0) + poseidon2_partial16[0] - M31_P;
-  u32 rest = m31_reduce(poseidon2_warp_wide_sum(x, mask)), word = 0;
-  u64 next = poseidon2_warp_wide_sum(m31_rotate(x, shift), mask);
-#pragma unroll 2
-  for (u32 r = 0; r < 14; r++) {
-    u32 y = poseidon2_warp_sbox(t), s = rest + y;
-    u64 later = poseidon2_warp_wide_sum(m31_rotate(x, twice), mask);
-    word = m31_sub(rest, y);
-    t = m31_add(rest, r < 13 ? poseidon2_partial16[r + 1] : 0) - y;
-    rest = m31_reduce(mad_wide(s, 15u, next));
-    next = mad_wide(s, weights, later);
-    x = m31_add(m31_rotate(x, shift), m31_once(s));
+  for (u32 i = 0; i < 4; i++) {
+    uint4 w = ldg(weights + i);
+    total = mad_wide(shfl_idx(x, 4 * i), w.x, m31_partial(total));
+    total = mad_wide(shfl_idx(x, 4 * i + 1), w.y, total);
+    total = mad_wide(shfl_idx(x, 4 * i + 2), w.z, total);
+    total = mad_wide(shfl_idx(x, 4 * i + 3), w.w, total);
   }
-  return i == 0 ? word : x;
+  u32 t = shfl_idx(x, 0) + poseidon2_partial16[0] - M31_P, y = poseidon2_warp_sbox(t);
+  u32 sum = poseidon2_warp_fold(m31_partial(total)), feedback = ldg(poseidon2_warp_partials[1] + lane);
+  u32 rest = poseidon2_warp_once(shfl_idx(sum, 0)), known = shfl_idx(sum, 1);
+  t = rest - y;
+#pragma unroll 2
+  for (u32 r = 1; r < 14; r++) {
+    x = poseidon2_warp_fold(mad_wide(x, power, rest + y));
+    rest = poseidon2_warp_once(poseidon2_warp_fold(mad_wide(y, 15u, known)));
+    sum = poseidon2_warp_fold(mad_wide(feedback, y, sum));
+    feedback = shfl_up(feedback, 1);
+    known = shfl_idx(sum, r + 1);
+    y = poseidon2_warp_sbox(t);
+    t = rest - y;
+  }
+  x = poseidon2_warp_fold(mad_wide(x, power, rest + y));
+  u32 word = t + M31_P; // canonical where t is negative, else above t
+  x = poseidon2_warp_once(poseidon2_warp_fold((u64)x + ldg(poseidon2_warp_partials[2] + lane)));
+  return lane != 0 ? x : t < word ? t : word;
 }
 
 // poseidon2_warp_permute is the width-16 permutation, one word a lane, lanes 16
-// to 31 mirroring 0 to 15.
-DEVICE_INLINE u32 poseidon2_warp_permute(u32 x) {
-  u32 i = threadIdx.x & 15, c = poseidon2_first16[0][i];
+// to 31 mirroring 0 to 15. A kernel has its code once, which a warp on its own
+// fetches about as slowly as it runs.
+static __device__ __noinline__ u32 poseidon2_warp_permute(u32 x) {
+  const u32 *constants = poseidon2_warp_rounds[0] + (threadIdx.x & 15);
+  u32 c = ldg(constants);
+  x = poseidon2_warp_external(x);
 #pragma unroll 1
-  for (u32 r = 0;; r++) {
-    x = poseidon2_warp_external(x);
-    if (r == 8) return x;
-    if (r == 4) x = poseidon2_warp_partial(x);
-    x = poseidon2_warp_sbox(x + c - M31_P);
-    c = r < 3 ? poseidon2_first16[(r + 1) & 3][i] : poseidon2_last16[(r + 1) & 3][i];
+  for (u32 half = 0;; half++) {
+#pragma unroll 1
+    for (u32 r = 0; r < 4; r++) {
+      x = poseidon2_warp_external(poseidon2_warp_sbox(x + c));
+      c = ldg(constants += 16);
+    }
+    if (half == 1) return m31_once(x);
+    x = poseidon2_warp_partial(x);
   }
 }
 
