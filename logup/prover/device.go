@@ -177,8 +177,10 @@ func (d *onDevice) layer(k int) error {
 	z := d.points.Slice(points(k-1), points(k))
 	for i := range last {
 		half := k - 1 - i // pairs of the round, log 2
+		// A small round is spread over many multiprocessors, a warp's worth each;
+		// a large one keeps a block's threads busy for several pairs.
 		unit := min(d.tailVars, half)
-		for unit > 8 && 1<<(half-unit) < d.blocks/4 {
+		for unit > 5 && 1<<(half-unit) < 128 || unit > 8 && 1<<(half-unit) < d.blocks/4 {
 			unit--
 		}
 		args := []device.Arg{

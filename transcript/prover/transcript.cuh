@@ -34,24 +34,18 @@ DEVICE_INLINE void transcript_store(u32 *state, const transcript &t) {
   __syncwarp();
 }
 
-// poseidon2_warp_fold takes s = q 2^31 + r to q + r, which is s less q P. It is a
-// word in the class of s, for s below 2^62 + 2^32.
-DEVICE_INLINE u32 poseidon2_warp_fold(u64 s) { return (u32)s + (u32)(s >> 31) * (0u - M31_P); }
-
-// poseidon2_warp_once is the same for a word up to 2P: at most P, where P is
-// another 0. m31_once takes half as many instructions but longer.
-DEVICE_INLINE u32 poseidon2_warp_once(u32 s) { return s + (s >> 31) * (0u - M31_P); }
+// poseidon2_warp_fold takes s = q 2^31 + r to q + r, a word in the class of s,
+// for s below 2^62 + 2^32. Less q P in one instruction would take longer.
+DEVICE_INLINE u32 poseidon2_warp_fold(u64 s) { return ((u32)s & M31_P) + (u32)(s >> 31); }
 
 // poseidon2_warp_sbox is the fifth power of t, a signed word of at least -P and
-// at most P; so is the result. A square folds to at most 2P, which less P is such
-// a word again.
+// at most P. A square folds to at most 2P, which less P is such a word again.
 DEVICE_INLINE u32 poseidon2_warp_sbox(u32 t) {
   u32 x = t + M31_P; // canonical where t is negative, else above t
   x = t < x ? t : x;
   u64 p = (u64)mad_wide((i32)t, (i32)t, (i64)0);
   u32 x2 = (u32)(p >> 31) + ((u32)p & M31_P) - M31_P;
-  p = mul_wide(poseidon2_warp_once(poseidon2_warp_fold((u64)mad_wide((i32)x2, (i32)x2, (i64)0))), x << 1);
-  return poseidon2_warp_once((u32)(p >> 32) + ((u32)p >> 1));
+  return m31_mul(m31_once(poseidon2_warp_fold((u64)mad_wide((i32)x2, (i32)x2, (i64)0))), x);
 }
 
 // poseidon2_warp_external multiplies by circ(2 M4, M4, M4, M4). Row i of M4 is
@@ -61,7 +55,7 @@ DEVICE_INLINE u32 poseidon2_warp_external(u32 x) {
   u32 a = shfl_idx(x, next), b = shfl_xor(x, 2), c = shfl_idx(x, next ^ 2);
   u32 v = poseidon2_warp_fold(mad_wide(a, 3u, 2 * (u64)x) + b + c);
   a = shfl_xor(v, 4), b = shfl_xor(v, 8), c = shfl_xor(v, 12);
-  return poseidon2_warp_once(poseidon2_warp_fold(2 * (u64)v + a + b + c));
+  return m31_once(poseidon2_warp_fold(2 * (u64)v + a + b + c));
 }
 
 // poseidon2_warp_partial is the partial rounds. What one of them waits for is
@@ -88,12 +82,12 @@ DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
   }
   u32 t = shfl_idx(x, 0) + poseidon2_partial16[0] - M31_P, y = poseidon2_warp_sbox(t);
   u32 sum = poseidon2_warp_fold(m31_partial(total)), feedback = ldg(poseidon2_warp_partials[1] + lane);
-  u32 rest = poseidon2_warp_once(shfl_idx(sum, 0)), known = shfl_idx(sum, 1);
+  u32 rest = m31_once(shfl_idx(sum, 0)), known = shfl_idx(sum, 1);
   t = rest - y;
 #pragma unroll 2
   for (u32 r = 1; r < 14; r++) {
     x = poseidon2_warp_fold(mad_wide(x, power, rest + y));
-    rest = poseidon2_warp_once(poseidon2_warp_fold(mad_wide(y, 15u, known)));
+    rest = m31_once(poseidon2_warp_fold(mad_wide(y, 15u, known)));
     sum = poseidon2_warp_fold(mad_wide(feedback, y, sum));
     feedback = shfl_up(feedback, 1);
     known = shfl_idx(sum, r + 1);
@@ -102,7 +96,7 @@ DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
   }
   x = poseidon2_warp_fold(mad_wide(x, power, rest + y));
   u32 word = t + M31_P; // canonical where t is negative, else above t
-  x = poseidon2_warp_once(poseidon2_warp_fold((u64)x + ldg(poseidon2_warp_partials[2] + lane)));
+  x = m31_once(poseidon2_warp_fold((u64)x + ldg(poseidon2_warp_partials[2] + lane)));
   return lane != 0 ? x : t < word ? t : word;
 }
 
@@ -120,7 +114,7 @@ static __device__ __noinline__ u32 poseidon2_warp_permute(u32 x) {
       x = poseidon2_warp_external(poseidon2_warp_sbox(x + c));
       c = ldg(constants += 16);
     }
-    if (half == 1) return m31_once(x);
+    if (half == 1) return x;
     x = poseidon2_warp_partial(x);
   }
 }
