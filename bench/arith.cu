@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(256) bench_m31_mul(u32* __restrict_
 
 // bench_poseidon2_w16 applies the permutation of width 16 rounds times to a
 // state a thread. out gets the first word of every state.
-extern "C" __global__ void __launch_bounds__(256) bench_poseidon2_w16(u32* __restrict__ out, u32 seed, u32 rounds) {
+extern "C" __global__ void __launch_bounds__(256, 5) bench_poseidon2_w16(u32* __restrict__ out, u32 seed, u32 rounds) {
   u32 t = blockIdx.x * blockDim.x + threadIdx.x;
   u32 s[16];
 #pragma unroll

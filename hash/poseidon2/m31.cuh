@@ -133,7 +133,7 @@ DEVICE_INLINE void poseidon2_permute(u32 *s, const u32 *before, const i64 (*full
   poseidon2_external<T>(s, POSEIDON2_CENTRE);
   poseidon2_half<T>(s, full);
   s[0] -= s[0] >= 1u << 30 ? M31_P : 0;
-#pragma unroll 1
+#pragma unroll(T == 16 ? 7 : 1)
   for (int r = 0; r < rounds; r += 2) poseidon2_partial<T>(s, partial[r], partial[r + 1]);
 #pragma unroll
   for (int i = 1; i < T; i++) s[i] = poseidon2_fold((u64)s[i] + between[i] + POSEIDON2_CENTRE);
