@@ -25,7 +25,7 @@
 struct Table {
   u64 source; // the caller's table
   u64 folded; // the table once variables are bound
-  u64 kind;   // of source. 0: words, 1: elements
+  u64 kind;   // of source. 0: words, 1: elements, 2 (in a tail only): elements as four sums of words
   u64 stride; // of source
   u64 vars;   // of the instance
   u64 out;    // index of the final evaluation
@@ -55,7 +55,7 @@ struct Batch {
   u64 late;    // a qm31 a number of variables: what instances of that size add before they join
   u64 sums;    // the grids' sums: 4 u64 for each of MAX_POINTS points of a class; zero between passes
   u64 counter; // blocks of the pass that are done; zero between passes
-  u64 rounds, evals, point;
+  u64 rounds, evals, point; // evals is null if rounds outside of this batch follow
   u64 count, table_count, eval_count;
   u64 n, d;    // rounds and degree of the batch
   u64 eqs;     // number of instances with an eq
@@ -65,11 +65,11 @@ struct Batch {
 struct Group {
   u32 chunk;  // the first of its pieces of work
   u32 first;  // instance
-  u32 pieces; // binary logarithm of the pieces of each instance
+  u32 pieces; // of each instance
   u32 fold;   // variables to bind first
   u32 window; // variables of the grid
   u32 open;   // variables after binding, the window's included
-  u32 words;  // 1: they join, and all their tables are words
+  u32 words;  // 1: they join, and all their tables are words at stride 1
   u32 unused;
 };
 
@@ -147,16 +147,11 @@ DEVICE_INLINE void bind_weights(Bound &s, const qm31 *point, u32 round, u32 thre
 // a pyramid is eq of those m at x. Two small ones stand for the whole: low
 // covers the last variables, high those before them except the first.
 
-// eq_weight is eq of an instance's last m variables at x, but for a factor that
-// depends on x >> lows only, which eq_high is.
+// eq_weight is eq of an instance's last m variables at x.
 DEVICE_INLINE qm31 eq_weight(const Instance &in, u32 m, u64 x) {
   u32 k = m < in.lows ? m : (u32)in.lows;
-  return ((const qm31 *)in.low)[(1ull << k) + (x & ((1ull << k) - 1))];
-}
-
-DEVICE_INLINE qm31 eq_high(const Instance &in, u32 m, u64 x) {
-  if (m <= in.lows) return qm31_one();
-  return ((const qm31 *)in.high)[(1ull << (m - in.lows)) + (x >> in.lows)];
+  qm31 e = ((const qm31 *)in.low)[(1ull << k) + (x & ((1ull << k) - 1))];
+  return m == k ? e : qm31_mul(e, ((const qm31 *)in.high)[(1ull << (m - k)) + (x >> k)]);
 }
 
 // eq_line is eq(z, X) at a small integer.

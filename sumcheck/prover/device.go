@@ -7,18 +7,24 @@ import (
 )
 
 const (
-	eqThreads = 256
+	eqThreads     = 256
+	linearThreads = 256
+	// staticShared is room for the static shared memory of sumcheck_tail.
+	staticShared = 8 << 10
 	// tailThreads of the block that does the last rounds.
 	tailThreads = 384
 	// tailEntries is the number of entries of all tables from which on one block
 	// does all remaining rounds: it then takes about as long as the launches that
 	// it saves.
 	tailEntries = 4096
+	// linearVars is the number of variables from which on the sum of one table
+	// takes longer by passes than from its row sums.
+	linearVars = 15
 )
 
 // usual are the limits for a device.
 func usual(q *device.Queue) limits {
-	return limits{window: maxWindow, tail: tailEntries, units: q.Device().Info().Units}
+	return limits{window: maxWindow, tail: tailEntries, linear: linearVars, units: q.Device().Info().Units}
 }
 
 // onDevice is a batch whose data and state are on a GPU (or the emulator). Its
@@ -76,7 +82,7 @@ func (b *onDevice) round(i int) (next int, err error) {
 	for _, l := range p.launches {
 		groups := b.groups[b.launched]
 		b.launched++
-		err := b.q.Launch(device.Kernel{Source: l.set.source, Name: l.set.pass}, device.D1(l.blocks), device.D1(threads), 0,
+		err := b.q.Launch(device.Kernel{Source: l.set.source, Name: l.name}, device.D1(l.blocks), device.D1(threads), 0,
 			b.tr.State().Arg(), b.batch.Arg(), groups.Arg(), device.U32(len(l.groups)), device.U32(l.chunks),
 			device.U32(p.round), device.U32(p.window), device.U32(p.classes), device.U32(p.blocks()))
 		if err != nil {

@@ -9,12 +9,15 @@ import (
 
 // Limits of a plan, for tests that force paths which usually only large tables
 // take.
-type Limits struct{ Window, Tail, Units int }
+type Limits struct{ Window, Tail, Units, Linear int }
 
 // ProveWithin is Prove within other limits.
 func ProveWithin(q *device.Queue, tr *transcript.Transcript, instances []Instance, values []m31.QM31, l Limits) (*sumcheck.Proof, *sumcheck.Result, error) {
 	lim := usual(q)
 	lim.window, lim.tail, lim.units = l.Window, l.Tail, l.Units
+	if l.Linear > 0 {
+		lim.linear = l.Linear
+	}
 	return prove(q, tr, instances, values, lim)
 }
 

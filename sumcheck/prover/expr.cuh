@@ -45,7 +45,7 @@ DEVICE_INLINE void lazy_sums(const Batch *b, const Instance &in, const qm31 *mem
 #pragma unroll 1
     for (f.x = x; f.x < end; f.x += step) {
       qm31 v = value_lift(S::eval(f, scalars));
-      if (in.point) v = qm31_mul(v, qm31_mul(eq_weight(in, rest, f.x), eq_high(in, rest, f.x)));
+      if (in.point) v = qm31_mul(v, eq_weight(in, rest, f.x));
       sum = qm31_add(sum, v);
     }
     sum = qm31_warp_sum(sum);
@@ -68,7 +68,7 @@ DEVICE_INLINE void pass_lazy(u32 *sponge, const Batch *batch, const Group *group
     const Instance &in = ((const Instance *)batch->instances)[p.instance];
     Kept &kept = s.kept[threadIdx.x >> 5];
     if (p.group.fold > 0) bind_piece(batch, in, p, s.bound);
-    lazy_sums<S>(batch, in, 0, p.group.fold == 0 && p.group.open == in.vars, p.spread, p.begin + lane, p.end, 32, kept.scratch);
+    lazy_sums<S>(batch, in, 0, p.group.fold == 0 && p.group.open == in.vars, p.spread, p.begin, p.end, p.step, kept.scratch);
     if (lane <= d) kept.sum[0][lane] = qm31_add(kept.sum[0][lane], line_share(batch, in, p.instance, p.group.open, kept.scratch, d, lane));
     __syncwarp();
   }

@@ -83,8 +83,7 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 			work += low + high
 		}
 	}
-	const room = 8 << 10 // of static shared memory
-	if limit := q.Device().Info().SharedPerBlock - room; 16*tail <= limit {
+	if limit := q.Device().Info().SharedPerBlock - staticShared; 16*tail <= limit {
 		l.shared, tail = 16*tail, 0
 	}
 	state := 2*len(instances) + lateWords + sumWords + 2

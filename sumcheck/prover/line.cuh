@@ -29,10 +29,23 @@ template <u32 POINTS> DEVICE_INLINE void line_totals(const LineGrid<POINTS> &g, 
   __syncwarp();
 }
 
+// finite_line takes sums at 0..degree-1 and infinity to those at 0..degree.
+DEVICE_INLINE void finite_line(qm31 *sums, u32 degree) {
+  __syncwarp();
+  if ((threadIdx.x & 31) == 0) {
+    qm31 v = sums[degree];
+    v = qm31_mul_base(v, degree == 2 ? 2 : 6);
+#pragma unroll 1
+    for (u32 i = 0; i < degree; i++) v = qm31_add(v, qm31_mul_base(sums[i], lagrange_at(i, degree - 1, degree)));
+    sums[degree] = v;
+  }
+  __syncwarp();
+}
+
 // line_sums: a warp sums the summand S at 0..S::DEGREE over entries x, x + step,
 // ... below half; the factors' tables of 2 * half entries are at their `tail` in memory.
 template <class S>
-static __device__ __noinline__ void line_sums(const Batch *b, const Instance &in, const qm31 *memory, u64 half, u64 x, u64 step, qm31 *out) {
+DEVICE_INLINE void line_sums(const Batch *b, const Instance &in, const qm31 *memory, u64 half, u64 x, u64 step, qm31 *out) {
   LineGrid<S::DEGREE + 1> g;
   const Table *tables = (const Table *)b->tables + in.table;
 #pragma unroll
@@ -52,15 +65,16 @@ static __device__ __noinline__ void line_sums(const Batch *b, const Instance &in
       c[k][0] = at[k][x];
       c[k][1] = at[k][x + half];
     }
-    if (g.eq) g.e = qm31_mul(eq_weight(in, rest, x), eq_high(in, rest, x));
+    if (g.eq) g.e = eq_weight(in, rest, x);
     Walk<S, qm31, 1>::run(put, c, 0);
   }
   line_totals(g, out);
+  if (Homogeneous<S>::VALUE) finite_line(out, S::DEGREE);
 }
 
 // term_sums is the same for a sum of terms, over entries below `end`. With memory
 // null the tables are where `unbound` says.
-static __device__ __noinline__ void term_sums(const Batch *b, const Instance &in, const qm31 *memory, bool unbound, u64 half, u64 x, u64 end, u64 step, qm31 *out) {
+DEVICE_INLINE void term_sums(const Batch *b, const Instance &in, const qm31 *memory, bool unbound, u64 half, u64 x, u64 end, u64 step, qm31 *out) {
   LineGrid<4> g;
 #pragma unroll
   for (u32 i = 0; i < 4; i++) g.sum[i] = qm31_zero();
@@ -98,7 +112,7 @@ static __device__ __noinline__ void term_sums(const Batch *b, const Instance &in
         all[i] = t == 0 ? p[i] : qm31_add(all[i], p[i]);
       }
     }
-    if (g.eq) g.e = qm31_mul(eq_weight(in, rest, x), eq_high(in, rest, x));
+    if (g.eq) g.e = eq_weight(in, rest, x);
 #pragma unroll
     for (u32 i = 0; i < 4; i++)
       if (i <= degree) g.add(i, all[i]);
@@ -123,7 +137,7 @@ DEVICE_INLINE void bind_piece(const Batch *b, const Instance &in, const Piece &p
     Side s = side_of(tables[k], unbound);
     qm31 *out = (qm31 *)tables[k].folded;
 #pragma unroll 1
-    for (u64 x = p.begin + (threadIdx.x & 31); x < p.end; x += 32)
+    for (u64 x = p.begin; x < p.end; x += p.step)
 #pragma unroll 1
       for (u32 u = 0; u < 2; u++) out[x + u * p.spread] = bound_entry(s, x + u * p.spread, p.group.open, p.group.fold, bound.weights[p.group.fold]);
   }

@@ -13,15 +13,17 @@
 //   };
 //   extern "C" __global__ void __launch_bounds__(128) my_pass(u32 *sponge, const Batch *__restrict__ batch,
 //       const Group *__restrict__ groups, u32 group_count, u32 chunks, u32 round, u32 window, u32 classes, u32 blocks) {
-//     pass_block<S, EQ, FIRST, NEXT, FUSED>(PASS_ARGUMENTS);
+//     pass_block<S, EQ, FIRST, NEXT, ROLLED>(PASS_ARGUMENTS);
 //   }
 //
 // scalars are the instance's coefficients (Instance.Coeffs of package prover). EQ
 // says whether eq(z, x) multiplies the summand. FIRST is the largest window of
-// instances that join and whose tables are all words, at most 3; NEXT that of all
-// others, at most 2; (DEGREE + EQ + 1)^window is at most 32. FUSED adds code that
-// keeps bound entries in registers. A tail of the same
-// summand is tail_block<Only<S>> (tail.cuh), with or without eq.
+// instances that join and whose tables are all words at stride 1, at most 3; NEXT
+// that of all others, at most 2; (DEGREE + EQ + 1)^window is at most 32. ROLLED
+// keeps a thread's entries of windows of the second kind in shared memory (2 KiB for
+// each of FACTORS * 2^NEXT, 36 KiB at most) and binds in loops, which suits few
+// factors; without it they are in registers. A kernel may do one of the two parts only: pass_first and pass_next. A
+// tail of the same summand is tail_block<Only<S>> (tail.cuh), with or without eq.
 //
 // The Go side is a kernelSet (units.go): the source, the names of the pass and of
 // the tail, FIRST and NEXT; kernels(Instance) chooses an instance's set. All that
@@ -60,6 +62,10 @@ template <u32 N> struct Product {
     return v;
   }
 };
+
+// Homogeneous says that all terms of S are of degree DEGREE, and that is 2 or more.
+template <class S> struct Homogeneous { static const bool VALUE = false; };
+template <u32 N> struct Homogeneous<Product<N>> { static const bool VALUE = N > 1; };
 
 // ---- sums on the grid ------------------------------------------------------------
 
@@ -117,30 +123,24 @@ template <class S, class V, bool EQ, u32 POINTS> struct Grid {
 };
 
 // Walk takes the factors from the corners of the cube {0,1}^W to the points of
-// the grid {0..DEGREE}^W, first variable first.
+// the grid {0..DEGREE}^W, first variable first. For a homogeneous summand the
+// factors' slopes take the place of their values at DEGREE: the summand's value is
+// then its leading coefficient in that variable, which `finite` undoes.
 template <class S, class V, u32 W> struct Walk {
   template <class G> MEMBER_INLINE static void run(G &grid, const V (&c)[S::FACTORS][1 << W], u32 index) {
     const u32 HALF = 1u << (W - 1);
     V v[S::FACTORS][1 << (W - 1)], step[S::FACTORS][1 << (W - 1)];
 #pragma unroll
-    for (u32 k = 0; k < S::FACTORS; k++)
-#pragma unroll
-      for (u32 x = 0; x < HALF; x++) v[k][x] = c[k][x];
-    Walk<S, V, W - 1>::run(grid, v, index * (S::DEGREE + 1));
-#pragma unroll
-    for (u32 k = 0; k < S::FACTORS; k++)
-#pragma unroll
-      for (u32 x = 0; x < HALF; x++) {
-        step[k][x] = value_sub(c[k][x + HALF], v[k][x]);
-        v[k][x] = c[k][x + HALF];
-      }
-    Walk<S, V, W - 1>::run(grid, v, index * (S::DEGREE + 1) + 1);
-#pragma unroll
-    for (u32 t = 2; t <= S::DEGREE; t++) {
+    for (u32 t = 0; t <= S::DEGREE; t++) {
 #pragma unroll
       for (u32 k = 0; k < S::FACTORS; k++)
 #pragma unroll
-        for (u32 x = 0; x < HALF; x++) v[k][x] = value_add(v[k][x], step[k][x]);
+        for (u32 x = 0; x < HALF; x++) {
+          if (t == 0) v[k][x] = c[k][x];
+          if (t == 1) v[k][x] = c[k][x + HALF];
+          if (t == 1) step[k][x] = value_sub(c[k][x + HALF], c[k][x]);
+          if (t > 1) v[k][x] = Homogeneous<S>::VALUE && t == S::DEGREE ? step[k][x] : value_add(v[k][x], step[k][x]);
+        }
       Walk<S, V, W - 1>::run(grid, v, index * (S::DEGREE + 1) + t);
     }
   }
@@ -166,32 +166,61 @@ struct Kept {
   qm31 scratch[MAX_POINTS];
 };
 
-// Piece is one instance's share of a warp.
+// Piece is a warp's share of one instance: the positions begin, begin + step, ...
+// below end, for this lane.
 struct Piece {
   Group group;
   u32 instance;
-  u64 begin, end, spread; // positions; distance of a table's corners
+  u64 begin, end, step;
+  u64 spread; // distance of a table's corners
 };
 
+// find_piece: the pieces of an instance take turns, 32 positions at a time, so
+// that warps at work together read what lies together.
 DEVICE_INLINE Piece find_piece(const Group *groups, u32 group_count, u32 chunk) {
   Piece p;
   u32 g = 0;
   while (g + 1 < group_count && groups[g + 1].chunk <= chunk) g++;
   p.group = groups[g];
   u32 i = chunk - p.group.chunk;
-  p.instance = p.group.first + (i >> p.group.pieces);
+  p.instance = p.group.first + i / p.group.pieces;
   p.spread = 1ull << (p.group.open - p.group.window);
-  u64 size = p.spread >> p.group.pieces;
-  p.begin = (i & ((1u << p.group.pieces) - 1)) * size;
-  p.end = p.begin + size;
+  p.step = 32 * p.group.pieces;
+  p.begin = 32 * (i % p.group.pieces) + (threadIdx.x & 31);
+  p.end = p.spread;
   return p;
+}
+
+// finite takes the sums of a lane each on the grid {0..degree-1, infinity}^window to
+// those on {0..degree}^window.
+static __device__ __noinline__ qm31 finite(qm31 *scratch, u32 degree, u32 window, qm31 mine) {
+  u32 lane = threadIdx.x & 31, pitch = 1;
+#pragma unroll 1
+  for (u32 k = 0; k < window; k++) {
+    __syncwarp();
+    scratch[lane] = mine;
+    __syncwarp();
+    if (lane / pitch % (degree + 1) == degree) {
+      // The polynomial through the other values, and what vanishes at these.
+      u32 top = 1;
+#pragma unroll 1
+      for (u32 i = 2; i <= degree; i++) top *= i;
+      mine = qm31_mul_base(mine, top);
+#pragma unroll 1
+      for (u32 i = 0; i < degree; i++)
+        mine = qm31_add(mine, qm31_mul_base(scratch[lane - (degree - i) * pitch], lagrange_at(i, degree - 1, degree)));
+    }
+    pitch *= degree + 1;
+  }
+  return mine;
 }
 
 // keep_point adds a piece's sums, of which each lane has that of one point, to
 // what the warp keeps, weighted.
-static __device__ __noinline__ void keep_point(Kept *kept, const Batch *b, u32 degree, qm31 mine, u32 instance, u32 window, u32 open, u64 begin) {
+static __device__ __noinline__ void keep_point(Kept *kept, const Batch *b, u32 degree, bool homogeneous, qm31 mine, u32 instance, u32 window, u32 open) {
   const Instance &in = ((const Instance *)b->instances)[instance];
   u32 lane = threadIdx.x & 31, points = power(degree + 1, window);
+  if (homogeneous) mine = finite(kept->scratch, degree, window, mine);
   qm31 weight = ((const qm31 *)b->weights)[instance];
   if (in.point) {
     // eq raises the degree by one. What is left of it with the first variables
@@ -202,7 +231,6 @@ static __device__ __noinline__ void keep_point(Kept *kept, const Batch *b, u32 d
     __syncwarp();
     if (lane < points) {
       mine = extended(kept->scratch, degree, degree + 1, window, lane);
-      weight = qm31_mul(weight, eq_high(in, open - window, begin));
       u32 digits = lane;
 #pragma unroll 1
       for (u32 k = 0; k < window; k++) {
@@ -216,8 +244,8 @@ static __device__ __noinline__ void keep_point(Kept *kept, const Batch *b, u32 d
 }
 
 // keep adds the lanes' sums over a piece up, and to what the warp keeps.
-template <u32 DEGREE, u32 W, class G> DEVICE_INLINE void keep(Kept &kept, G &grid, const Batch *b, const Piece &p) {
-  const u32 POINTS = Power<DEGREE + 1, W>::VALUE;
+template <class S, u32 W, class G> DEVICE_INLINE void keep(Kept &kept, G &grid, const Batch *b, const Piece &p) {
+  const u32 POINTS = Power<S::DEGREE + 1, W>::VALUE;
   u32 lane = threadIdx.x & 31;
   qm31 mine = qm31_zero();
 #pragma unroll
@@ -225,43 +253,84 @@ template <u32 DEGREE, u32 W, class G> DEVICE_INLINE void keep(Kept &kept, G &gri
     qm31 v = grid.sum[i].total();
     if (lane == i) mine = v;
   }
-  keep_point(&kept, b, DEGREE, mine, p.instance, W, p.group.open, p.begin);
+  keep_point(&kept, b, S::DEGREE, Homogeneous<S>::VALUE, mine, p.instance, W, p.group.open);
 }
 
-// first_piece sums over unbound tables of words.
+// first_piece sums over unbound tables of words, one after the other.
 template <class S, bool EQ, u32 W> DEVICE_INLINE void first_piece(Kept &kept, const Batch *b, const Instance &in, const Piece &p) {
   const u32 *words[S::FACTORS];
-  u64 stride[S::FACTORS];
 #pragma unroll
-  for (u32 k = 0; k < S::FACTORS; k++) {
-    const Table &t = ((const Table *)b->tables)[in.table + k];
-    words[k] = (const u32 *)t.source;
-    stride[k] = t.stride;
-  }
+  for (u32 k = 0; k < S::FACTORS; k++) words[k] = (const u32 *)((const Table *)b->tables)[in.table + k].source;
   Grid<S, u32, EQ, Power<S::DEGREE + 1, W>::VALUE> grid;
   grid.scalars = (const qm31 *)in.coeffs;
   grid.clear();
-  u32 done = 0;
+  u32 c[S::FACTORS][1 << W], x = (u32)p.begin, end = (u32)p.end, step = (u32)p.step, spread = (u32)p.spread, done = 0;
+#define READ_CORNERS(to, x)                                                                        \
+  _Pragma("unroll") for (u32 k = 0; k < S::FACTORS; k++)                                           \
+    _Pragma("unroll") for (u32 u = 0; u < 1u << W; u++) to[k][u] = ldg(words[k] + (u32)((x) + u * spread))
+  if (x < end) READ_CORNERS(c, x);
 #pragma unroll 1
-  for (u64 x = p.begin + (threadIdx.x & 31); x < p.end; x += 32) {
-    u32 c[S::FACTORS][1 << W];
-#pragma unroll
-    for (u32 k = 0; k < S::FACTORS; k++)
-#pragma unroll
-      for (u32 u = 0; u < 1u << W; u++) c[k][u] = ldg(words[k] + (x + u * p.spread) * stride[k]);
+  for (; x < end; x += step) {
+    // The next position is on its way while this one is summed.
+    u32 ahead[S::FACTORS][1 << W];
+    if (x + step < end) READ_CORNERS(ahead, x + step);
     if (EQ) grid.e = eq_weight(in, p.group.open - W, x);
     Walk<S, u32, W>::run(grid, c, 0);
     if ((++done & 3) == 0) grid.settle();
+#pragma unroll
+    for (u32 k = 0; k < S::FACTORS; k++)
+#pragma unroll
+      for (u32 u = 0; u < 1u << W; u++) c[k][u] = ahead[k][u];
   }
-  keep<S::DEGREE, W>(kept, grid, b, p);
+#undef READ_CORNERS
+  keep<S, W>(kept, grid, b, p);
 }
 
-// bind_words binds B variables of a table of words, at entry y of 2^open.
-template <u32 B> DEVICE_INLINE qm31 bind_words(const u32 *words, u64 y, u32 open, const qm31 *w) {
+// next_piece binds and sums, in registers.
+template <class S, bool EQ, u32 W> DEVICE_INLINE void next_piece(Kept &kept, const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
+  const Table *tables = (const Table *)b->tables + in.table;
+  u32 bind = p.group.fold, open = p.group.open;
+  bool unbound = open + bind == in.vars;
+  Grid<S, qm31, EQ, Power<S::DEGREE + 1, W>::VALUE> grid;
+  grid.scalars = (const qm31 *)in.coeffs;
+  grid.clear();
+#pragma unroll 1
+  for (u64 x = p.begin; x < p.end; x += p.step) {
+    // Only this thread reads what the entries here are made of, so that they may
+    // take its place.
+    if (bind > 0)
+#pragma unroll 1
+      for (u32 k = 0; k < S::FACTORS; k++) {
+        Side s = side_of(tables[k], unbound);
+        qm31 *out = (qm31 *)tables[k].folded;
+#pragma unroll 1
+        for (u32 u = 0; u < 1u << W; u++) out[x + u * p.spread] = bound_entry(s, x + u * p.spread, open, bind, bound.weights[bind]);
+      }
+    qm31 c[S::FACTORS][1 << W];
+#pragma unroll
+    for (u32 k = 0; k < S::FACTORS; k++) {
+      Side s = side_of(tables[k], bind == 0 && unbound);
+#pragma unroll
+      for (u32 u = 0; u < 1u << W; u++) c[k][u] = entry(s, x + u * p.spread);
+    }
+    if (EQ) grid.e = eq_weight(in, open - W, x);
+    Walk<S, qm31, W>::run(grid, c, 0);
+  }
+  keep<S, W>(kept, grid, b, p);
+}
+
+// Rolled is a block's memory for next_piece in loops.
+template <class S, u32 NEXT> struct Rolled {
+  qm31 entries[S::FACTORS << NEXT][PASS_THREADS];
+};
+
+// bind_words binds B variables of a table of words that is read in place, at the
+// first of 2^open entries.
+template <u32 B> DEVICE_INLINE qm31 bind_words(const u32 *words, u32 open, const qm31 *w) {
   u64 sum[4] = {0, 0, 0, 0};
   u32 a[1 << B];
 #pragma unroll
-  for (u32 v = 0; v < 1u << B; v++) a[v] = ldg(words + y + ((u64)v << open));
+  for (u32 v = 0; v < 1u << B; v++) a[v] = ldg(words + ((u64)v << open));
 #pragma unroll
   for (u32 v = 0; v < 1u << B; v++)
 #pragma unroll
@@ -269,80 +338,61 @@ template <u32 B> DEVICE_INLINE qm31 bind_words(const u32 *words, u64 y, u32 open
   return qm31_make(m31_reduce(sum[0]), m31_reduce(sum[1]), m31_reduce(sum[2]), m31_reduce(sum[3]));
 }
 
-// bind_elements binds B variables of a table of elements, one after the other.
-template <u32 B> DEVICE_INLINE qm31 bind_elements(const qm31 *t, u64 y, u32 open, const qm31 *r) {
-  qm31 a[1 << B];
+// bind_elements binds two variables of a table of elements, one after the other.
+DEVICE_INLINE qm31 bind_elements(const qm31 *t, u32 open, const qm31 *r) {
+  qm31 a[4];
 #pragma unroll
-  for (u32 v = 0; v < 1u << B; v++) a[v] = t[y + ((u64)v << open)];
-#pragma unroll
-  for (u32 k = 0; k < B; k++)
-#pragma unroll
-    for (u32 v = 0; v < 1u << (B - 1 - k); v++) a[v] = qm31_fold(a[v], a[v + (1u << (B - 1 - k))], r[k]);
-  return a[0];
+  for (u32 v = 0; v < 4; v++) a[v] = t[(u64)v << open];
+  qm31 lo = qm31_fold(a[0], a[2], r[0]), hi = qm31_fold(a[1], a[3], r[0]);
+  return qm31_fold(lo, hi, r[1]);
 }
 
-// How next_piece binds: WORDS and ELEMENTS are the usual forms, with a number of
-// variables that is known to the compiler; MEMORY is for all others.
-enum { BIND_MEMORY, BIND_WORDS, BIND_ELEMENTS };
-
-template <u32 FACTORS, u32 FIRST, u32 NEXT> DEVICE_INLINE u32 bind_form(const Table *tables, bool unbound, u32 bind) {
-  if (!unbound) return bind == NEXT ? BIND_ELEMENTS : BIND_MEMORY;
-  if (bind != FIRST) return BIND_MEMORY;
-  for (u32 k = 0; k < FACTORS; k++)
-    if (tables[k].kind != 0 || tables[k].stride != 1) return BIND_MEMORY;
-  return BIND_WORDS;
-}
-
-// next_piece binds and sums.
-template <class S, bool EQ, u32 FIRST, u32 NEXT, bool FUSED, u32 W>
-DEVICE_INLINE void next_piece(Kept &kept, const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
-  const Table *tables = (const Table *)b->tables + in.table;
+// bind_corners leaves a factor's entries at a position's corners in c. Only this
+// thread reads what they are made of, so that they may take its place.
+template <u32 W> DEVICE_INLINE void bind_corners(qm31 (*c)[PASS_THREADS], const Table &t, const Piece &p, u64 x, bool unbound, const Bound &bound) {
   u32 bind = p.group.fold, open = p.group.open;
-  bool unbound = open + bind == in.vars;
-  u32 form = FUSED && W == NEXT ? bind_form<S::FACTORS, FIRST, NEXT>(tables, unbound, bind) : BIND_MEMORY;
+  Side s = side_of(t, unbound);
+  qm31 *out = (qm31 *)t.folded;
+  if (s.words != 0 && s.stride == 1 && bind == 3) {
+#pragma unroll
+    for (u32 u = 0; u < 1u << W; u++)
+      out[x + u * p.spread] = c[u][threadIdx.x] = bind_words<3>(s.words + x + u * p.spread, open, bound.weights[3]);
+    return;
+  }
+#pragma unroll 1
+  for (u32 u = 0; u < 1u << W; u++) {
+    u64 y = x + u * p.spread;
+    qm31 v = s.words == 0 && s.stride == 1 && bind == 2 ? bind_elements(s.elements + y, open, bound.last + MAX_WINDOW - 2)
+             : s.words != 0 && s.stride == 1 && bind == 2 ? bind_words<2>(s.words + y, open, bound.weights[2])
+                                                          : bound_entry(s, y, open, bind, bound.weights[bind]);
+    if (bind > 0) out[y] = v;
+    c[u][threadIdx.x] = v;
+  }
+}
+
+// rolled_piece is next_piece with the entries in shared memory and binding in
+// loops: less code for the instruction cache, and fewer registers, so that more
+// warps hide each other's waiting.
+template <class S, bool EQ, u32 W, class M>
+DEVICE_INLINE void rolled_piece(M &memory, Kept &kept, const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
+  const Table *tables = (const Table *)b->tables + in.table;
+  bool unbound = p.group.open + p.group.fold == in.vars;
   Grid<S, qm31, EQ, Power<S::DEGREE + 1, W>::VALUE> grid;
   grid.scalars = (const qm31 *)in.coeffs;
   grid.clear();
 #pragma unroll 1
-  for (u64 x = p.begin + (threadIdx.x & 31); x < p.end; x += 32) {
-    // Only this thread reads what the entries here are made of, so that they may
-    // take its place.
+  for (u64 x = p.begin; x < p.end; x += p.step) {
+#pragma unroll 1
+    for (u32 k = 0; k < S::FACTORS; k++) bind_corners<W>(memory.entries + (k << W), tables[k], p, x, unbound, bound);
+    if (EQ) grid.e = eq_weight(in, p.group.open - W, x);
     qm31 c[S::FACTORS][1 << W];
-    if (FUSED && W == NEXT && form == BIND_WORDS) {
 #pragma unroll
-      for (u32 k = 0; k < S::FACTORS; k++)
+    for (u32 k = 0; k < S::FACTORS; k++)
 #pragma unroll
-        for (u32 u = 0; u < 1u << W; u++) c[k][u] = bind_words<FIRST>((const u32 *)tables[k].source, x + u * p.spread, open, bound.weights[FIRST]);
-    } else if (FUSED && W == NEXT && form == BIND_ELEMENTS) {
-#pragma unroll
-      for (u32 k = 0; k < S::FACTORS; k++)
-#pragma unroll
-        for (u32 u = 0; u < 1u << W; u++) c[k][u] = bind_elements<NEXT>((const qm31 *)tables[k].folded, x + u * p.spread, open, bound.last + MAX_WINDOW - NEXT);
-    } else {
-      if (bind > 0)
-#pragma unroll 1
-        for (u32 k = 0; k < S::FACTORS; k++) {
-          Side s = side_of(tables[k], unbound);
-          qm31 *out = (qm31 *)tables[k].folded;
-#pragma unroll 1
-          for (u32 u = 0; u < 1u << W; u++) out[x + u * p.spread] = bound_entry(s, x + u * p.spread, open, bind, bound.weights[bind]);
-        }
-#pragma unroll
-      for (u32 k = 0; k < S::FACTORS; k++) {
-        Side s = side_of(tables[k], bind == 0 && unbound);
-#pragma unroll
-        for (u32 u = 0; u < 1u << W; u++) c[k][u] = entry(s, x + u * p.spread);
-      }
-    }
-    if (FUSED && form != BIND_MEMORY)
-#pragma unroll
-      for (u32 k = 0; k < S::FACTORS; k++)
-#pragma unroll
-        for (u32 u = 0; u < 1u << W; u++) ((qm31 *)tables[k].folded)[x + u * p.spread] = c[k][u];
-    if (EQ) grid.e = eq_weight(in, open - W, x);
+      for (u32 u = 0; u < 1u << W; u++) c[k][u] = memory.entries[(k << W) + u][threadIdx.x];
     Walk<S, qm31, W>::run(grid, c, 0);
   }
-  keep<S::DEGREE, W>(kept, grid, b, p);
+  keep<S, W>(kept, grid, b, p);
 }
 
 // ---- a pass -------------------------------------------------------------------------
@@ -389,25 +439,69 @@ DEVICE_INLINE void pass_end(Pass &s, u32 *sponge, const Batch *b, u32 degree, u3
   if (s.last) finish_window(sponge, b, round, window, classes, &s.window);
 }
 
-template <class S, bool EQ, u32 FIRST, u32 NEXT, bool FUSED>
-DEVICE_INLINE void pass_block(u32 *sponge, const Batch *batch, const Group *groups, u32 group_count, u32 chunks, u32 round, u32 window, u32 classes,
-                              u32 blocks) {
+// Rolls is rolled_piece or next_piece.
+template <class S, bool EQ, u32 NEXT, bool ROLLED> struct Rolls {
+  struct Memory {};
+  MEMBER_INLINE static void piece(Memory &, Kept &kept, const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
+    if (p.group.window == 1) next_piece<S, EQ, 1>(kept, b, in, p, bound);
+    if (NEXT >= 2 && p.group.window == 2) next_piece<S, EQ, NEXT < 2 ? 1 : 2>(kept, b, in, p, bound);
+  }
+};
+template <class S, bool EQ, u32 NEXT> struct Rolls<S, EQ, NEXT, true> {
+  typedef Rolled<S, NEXT> Memory;
+  MEMBER_INLINE static void piece(Memory &memory, Kept &kept, const Batch *b, const Instance &in, const Piece &p, const Bound &bound) {
+    if (p.group.window == 1) rolled_piece<S, EQ, 1>(memory, kept, b, in, p, bound);
+    if (NEXT >= 2 && p.group.window == 2) rolled_piece<S, EQ, NEXT < 2 ? 1 : 2>(memory, kept, b, in, p, bound);
+  }
+};
+
+// first_pieces serves every window up to FIRST.
+template <class S, bool EQ, u32 FIRST> DEVICE_INLINE void first_pieces(Kept &kept, const Batch *b, const Instance &in, const Piece &p) {
+  u32 w = p.group.window;
+  if (w == 1) first_piece<S, EQ, 1>(kept, b, in, p);
+  if (FIRST >= 2 && w == 2) first_piece<S, EQ, FIRST < 2 ? 1 : 2>(kept, b, in, p);
+  if (FIRST >= 3 && w == 3) first_piece<S, EQ, FIRST < 3 ? 1 : 3>(kept, b, in, p);
+}
+
+#define PASS_SIGNATURE                                                                             \
+  u32 *sponge, const Batch *batch, const Group *groups, u32 group_count, u32 chunks, u32 round, u32 window, u32 classes, u32 blocks
+
+template <class S, bool EQ, u32 FIRST, u32 NEXT, bool ROLLED> DEVICE_INLINE void pass_block(PASS_SIGNATURE) {
   __shared__ Pass s;
+  __shared__ typename Rolls<S, EQ, NEXT, ROLLED>::Memory memory;
   pass_begin(s, batch, round);
 #pragma unroll 1
   for (u32 chunk = blockIdx.x * PASS_WARPS + (threadIdx.x >> 5); chunk < chunks; chunk += gridDim.x * PASS_WARPS) {
     Piece p = find_piece(groups, group_count, chunk);
     const Instance &in = ((const Instance *)batch->instances)[p.instance];
     Kept &kept = s.kept[threadIdx.x >> 5];
-    u32 w = p.group.window;
-    if (p.group.words) {
-      if (w == 1) first_piece<S, EQ, 1>(kept, batch, in, p);
-      if (FIRST >= 2 && w == 2) first_piece<S, EQ, FIRST < 2 ? 1 : 2>(kept, batch, in, p);
-      if (FIRST >= 3 && w == 3) first_piece<S, EQ, FIRST < 3 ? 1 : 3>(kept, batch, in, p);
-    } else {
-      if (w == 1) next_piece<S, EQ, FIRST, NEXT, FUSED, 1>(kept, batch, in, p, s.bound);
-      if (NEXT >= 2 && w == 2) next_piece<S, EQ, FIRST, NEXT, FUSED, NEXT < 2 ? 1 : 2>(kept, batch, in, p, s.bound);
-    }
+    if (p.group.words)
+      first_pieces<S, EQ, FIRST>(kept, batch, in, p);
+    else
+      Rolls<S, EQ, NEXT, ROLLED>::piece(memory, kept, batch, in, p, s.bound);
+  }
+  pass_end(s, sponge, batch, S::DEGREE + EQ, round, window, classes, blocks);
+}
+
+template <class S, bool EQ, u32 FIRST> DEVICE_INLINE void pass_first(PASS_SIGNATURE) {
+  __shared__ Pass s;
+  pass_begin(s, batch, round);
+#pragma unroll 1
+  for (u32 chunk = blockIdx.x * PASS_WARPS + (threadIdx.x >> 5); chunk < chunks; chunk += gridDim.x * PASS_WARPS) {
+    Piece p = find_piece(groups, group_count, chunk);
+    first_pieces<S, EQ, FIRST>(s.kept[threadIdx.x >> 5], batch, ((const Instance *)batch->instances)[p.instance], p);
+  }
+  pass_end(s, sponge, batch, S::DEGREE + EQ, round, window, classes, blocks);
+}
+
+template <class S, bool EQ, u32 NEXT, bool ROLLED> DEVICE_INLINE void pass_next(PASS_SIGNATURE) {
+  __shared__ Pass s;
+  __shared__ typename Rolls<S, EQ, NEXT, ROLLED>::Memory memory;
+  pass_begin(s, batch, round);
+#pragma unroll 1
+  for (u32 chunk = blockIdx.x * PASS_WARPS + (threadIdx.x >> 5); chunk < chunks; chunk += gridDim.x * PASS_WARPS) {
+    Piece p = find_piece(groups, group_count, chunk);
+    Rolls<S, EQ, NEXT, ROLLED>::piece(memory, s.kept[threadIdx.x >> 5], batch, ((const Instance *)batch->instances)[p.instance], p, s.bound);
   }
   pass_end(s, sponge, batch, S::DEGREE + EQ, round, window, classes, blocks);
 }

@@ -66,3 +66,67 @@ func TestRandomPasses(t *testing.T) {
 		}
 	})
 }
+
+// TestLinear: one table by its row sums, in both fields, with and without
+// variables over.
+func TestLinear(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		rng := rand.New(rand.NewPCG(13, 5))
+		for vars := 1; vars <= 12; vars++ {
+			for range 3 { // of words, of elements, strided
+				compareWith(t, q, rng, fmt.Sprint(vars, " variables"), []sumcheck.Shape{sumcheck.Product(vars, 1)},
+					within(prover.Limits{Window: 3, Tail: 64, Units: 2, Linear: 2}))
+			}
+		}
+	})
+}
+
+// TestLaunches: between its first and last kernel a batch does not wait for the
+// device, and its launches do not grow with the number of instances.
+func TestLaunches(t *testing.T) {
+	two := func(vars ...int) (s []sumcheck.Shape) {
+		for _, v := range vars {
+			s = append(s, sumcheck.Product(v, 2))
+		}
+		return s
+	}
+	many := make([]int, 150)
+	for i := range many {
+		many[i] = i % 8
+	}
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		if q.OnHost() {
+			t.Skip("a test of kernels")
+		}
+		rng := rand.New(rand.NewPCG(14, 5))
+		for _, c := range []struct {
+			name   string
+			shapes []sumcheck.Shape
+			limits prover.Limits
+			most   int64
+		}{
+			{"a tail alone", two(8), prover.Limits{Window: 3, Tail: 4096, Units: 2}, 1},
+			{"two passes and a tail", two(11), prover.Limits{Window: 3, Tail: 256, Units: 2}, 4},
+			{"many instances", two(many...), prover.Limits{Window: 3, Tail: 0, Units: 2}, 10},
+			{"one table", []sumcheck.Shape{sumcheck.Product(9, 1)}, prover.Limits{Window: 3, Units: 2, Linear: 9}, 4},
+		} {
+			b := sumchecktest.NewBatch(rng, c.shapes)
+			ins := instances(t, q, rng, b)
+			tr, err := tprover.FromHost(q, newTranscript())
+			if err != nil {
+				t.Fatal(err)
+			}
+			before := q.Stats()
+			if _, _, err := prover.ProveWithin(q, tr, ins, values(b), c.limits); err != nil {
+				t.Fatal(err)
+			}
+			after := q.Stats()
+			if n := after.Launches - before.Launches; n > c.most {
+				t.Errorf("%s: %d launches, want at most %d", c.name, n, c.most)
+			}
+			if n := after.Syncs - before.Syncs; n != 1 { // to read the proof
+				t.Errorf("%s: waited %d times for the device, want 1", c.name, n)
+			}
+		}
+	})
+}

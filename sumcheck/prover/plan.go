@@ -2,7 +2,6 @@ package prover
 
 import (
 	"cmp"
-	"math/bits"
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -24,6 +23,9 @@ type limits struct {
 	// tail is the number of entries of all tables from which on one block does
 	// what is left.
 	tail int
+	// linear is the number of variables from which on the sum of one table is
+	// proved from its row sums.
+	linear int
 	// units are the multiprocessors that a pass is spread over.
 	units int
 }
@@ -59,6 +61,7 @@ func (p *pass) blocks() (n int) {
 // launch is one kernel's part of a pass.
 type launch struct {
 	set            *kernelSet
+	name           string
 	groups         []group
 	chunks, blocks int
 }
@@ -70,14 +73,15 @@ type group struct{ chunk, first, pieces, fold, window, open, words, _ uint32 }
 // sumClass is the bit of the class of grids of a degree and a window.
 func sumClass(degree, window int) uint32 { return 1 << ((degree-1)*maxWindow + window - 1) }
 
-// isBase says that all tables are words.
-func (in Instance) isBase() bool {
+// isWords says that all tables are words that follow each other, and that their
+// number is a word.
+func (in Instance) isWords() bool {
 	for _, t := range in.Tables {
-		if t.Base.Len() == 0 {
+		if t.Base.Len() == 0 || t.stride() != 1 {
 			return false
 		}
 	}
-	return true
+	return in.Vars < 32
 }
 
 // planBatch lays a batch of n rounds of degree d out.
@@ -137,7 +141,7 @@ func window(instances []Instance, sets []*kernelSet, round, n, d, pending int, l
 		fits := true
 		for j, in := range instances {
 			limit := sets[j].next
-			if n-in.Vars >= round && in.isBase() {
+			if n-in.Vars >= round && in.isWords() {
 				limit = sets[j].first
 			}
 			fits = fits && joins(in.Vars, n, round, most) <= limit
@@ -168,7 +172,7 @@ func (p *plan) pass(instances []Instance, sets []*kernelSet, round, w int, lim l
 		}
 		g := group{first: uint32(a), window: uint32(own), open: uint32(min(in.Vars, p.n-round)),
 			fold: uint32(joins(in.Vars, p.n, round-p.pending, p.pending))}
-		if g.fold == 0 && int(g.open) == in.Vars && in.isBase() {
+		if g.fold == 0 && int(g.open) == in.Vars && in.isWords() {
 			g.words = 1
 		}
 		degree := in.Degree()
@@ -176,10 +180,14 @@ func (p *plan) pass(instances []Instance, sets []*kernelSet, round, w int, lim l
 			degree = p.d
 		}
 		out.classes |= sumClass(degree, own)
-		at := slices.IndexFunc(out.launches, func(l launch) bool { return l.set == set })
+		name := set.pass
+		if g.words == 1 && set.firstPass != "" {
+			name = set.firstPass
+		}
+		at := slices.IndexFunc(out.launches, func(l launch) bool { return l.set == set && l.name == name })
 		if at < 0 {
 			at = len(out.launches)
-			out.launches = append(out.launches, launch{set: set})
+			out.launches = append(out.launches, launch{set: set, name: name})
 		}
 		l := &out.launches[at]
 		if k := len(l.groups) - 1; k >= 0 && l.groups[k].same(g) && l.groups[k].first+l.groups[k].pieces == g.first {
@@ -201,20 +209,27 @@ func (g group) same(o group) bool {
 }
 
 // cut cuts the instances of the groups, which so far have their number in place
-// of their pieces, into pieces of about equal size, at least 32 positions.
+// of their pieces, into pieces of at least 32 positions for the warps of a full
+// grid: of about equal size, and several a warp where there are many instances.
 func (l *launch) cut(lim limits) {
-	total := 0
+	total, count := 0, 0
 	for _, g := range l.groups {
 		total += int(g.pieces) << (g.open - g.window)
+		count += int(g.pieces)
 	}
-	// Four pieces a warp, so that the last ones end together.
 	blocks := lim.units * cmp.Or(l.set.perUnit, perUnit)
-	size := min(eqLow, max(5, bits.Len(uint(total/(4*passWarps*blocks)))-1))
+	pieces := blocks * passWarps
+	if count > 4 {
+		pieces *= 4
+	}
 	for i := range l.groups {
 		g := &l.groups[i]
-		count := int(g.pieces)
-		g.chunk, g.pieces = uint32(l.chunks), uint32(max(0, int(g.open-g.window)-size))
-		l.chunks += count << g.pieces
+		count, positions := int(g.pieces), 1<<(g.open-g.window)
+		// In floating point, as the product may not fit an int.
+		share := int(float64(positions) * float64(pieces) / float64(total))
+		own := max(1, min(share, (positions+31)/32))
+		g.chunk, g.pieces = uint32(l.chunks), uint32(own)
+		l.chunks += count * own
 	}
 	l.blocks = min(blocks, (l.chunks+passWarps-1)/passWarps)
 }

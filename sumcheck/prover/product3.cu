@@ -4,11 +4,11 @@
 extern "C" __global__ void __launch_bounds__(128) sumcheck_product3(
     u32 *sponge, const Batch *__restrict__ batch, const Group *__restrict__ groups, u32 group_count,
     u32 chunks, u32 round, u32 window, u32 classes, u32 blocks) {
-  pass_block<Product<3>, false, 2, 1, false>(PASS_ARGUMENTS);
+  pass_block<Product<3>, false, 2, 1, true>(PASS_ARGUMENTS);
 }
 
 extern "C" __global__ void __launch_bounds__(128) sumcheck_eq_product3(
     u32 *sponge, const Batch *__restrict__ batch, const Group *__restrict__ groups, u32 group_count,
     u32 chunks, u32 round, u32 window, u32 classes, u32 blocks) {
-  pass_block<Product<3>, true, 2, 1, false>(PASS_ARGUMENTS);
+  pass_block<Product<3>, true, 1, 1, true>(PASS_ARGUMENTS);
 }

@@ -149,7 +149,12 @@ func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	var err error
 	if q.OnHost() {
 		b = newHost(q, tr, instances, n, d, out)
-	} else if b, err = newOnDevice(q, tr, instances, n, d, out, lim); err != nil {
+	} else if lim.isLinear(instances) {
+		b, err = newLinear(q, tr, instances[0], out)
+	} else {
+		b, err = newOnDevice(q, tr, instances, n, d, out, lim)
+	}
+	if err != nil {
 		return fmt.Errorf("sumcheck: set up: %w", err)
 	}
 	defer b.free()

@@ -61,9 +61,21 @@ DEVICE_INLINE void tail_load(const Batch *b, qm31 *memory, u32 round, u32 pendin
     const Table &t = ((const Table *)b->tables)[i];
     u32 bind = bound_by(b, t.vars, round, pending), open = open_at(b, t.vars, round);
     Side s = side_of(t, open + bind == t.vars);
+    const u64 *sums = t.kind == 2 ? (const u64 *)t.source : 0;
 #pragma unroll 1
-    for (u64 x = apart ? lane : threadIdx.x; x < 1ull << open; x += apart ? 32 : TAIL_THREADS)
-      memory[t.tail + x] = bound_entry(s, x, open, bind, bound.weights[bind]);
+    for (u64 x = apart ? lane : threadIdx.x; x < 1ull << open; x += apart ? 32 : TAIL_THREADS) {
+      const u64 *w = sums + 4 * x;
+      qm31 v;
+      if (sums)
+        v = qm31_make(m31_reduce(w[0]), m31_reduce(w[1]), m31_reduce(w[2]), m31_reduce(w[3]));
+      else if (s.words != 0 && s.stride == 1 && bind == 3)
+        v = bind_words<3>(s.words + x, open, bound.weights[3]);
+      else if (s.words == 0 && s.stride == 1 && bind == 2)
+        v = bind_elements(s.elements + x, open, bound.last + MAX_WINDOW - 2);
+      else
+        v = bound_entry(s, x, open, bind, bound.weights[bind]);
+      memory[t.tail + x] = v;
+    }
   }
 }
 
@@ -148,10 +160,10 @@ DEVICE_INLINE void tail_block(u32 *sponge, const Batch *b, const qm31 *values, q
     weigh_eq(b, round, round + 1);
   }
   __syncthreads();
-  write_evals(b, memory, 0, s.bound);
+  if (b->evals) write_evals(b, memory, 0, s.bound);
   __syncthreads();
   if (warp == 0) {
-    absorb_evals(t, b);
+    if (b->evals) absorb_evals(t, b);
     transcript_store(sponge, t);
   }
 }

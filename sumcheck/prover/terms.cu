@@ -15,7 +15,7 @@ extern "C" __global__ void __launch_bounds__(128) sumcheck_terms(u32 *sponge, co
     const Instance &in = ((const Instance *)batch->instances)[p.instance];
     Kept &kept = s.kept[threadIdx.x >> 5];
     if (p.group.fold > 0) bind_piece(batch, in, p, s.bound);
-    term_sums(batch, in, 0, p.group.fold == 0 && p.group.open == in.vars, p.spread, p.begin + lane, p.end, 32, kept.scratch);
+    term_sums(batch, in, 0, p.group.fold == 0 && p.group.open == in.vars, p.spread, p.begin, p.end, p.step, kept.scratch);
     if (lane <= d) kept.sum[0][lane] = qm31_add(kept.sum[0][lane], line_share(batch, in, p.instance, p.group.open, kept.scratch, d, lane));
     __syncwarp();
   }

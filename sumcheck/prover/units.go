@@ -34,6 +34,9 @@ var sumcheckText string
 //go:embed terms.cu
 var termsText string
 
+//go:embed linear.cu
+var linearText string
+
 //go:embed product1.cu
 var product1Text string
 
@@ -60,10 +63,11 @@ var (
 	TailHeader   = unit("tail.cuh", tailText, lineHeader)
 )
 
-// Source has the kernels that every batch needs; termsSource and productSources have
-// the passes of the summands that are built in.
+// Source has the kernels that every batch needs; linearSource those
+// for one large table; termsSource and productSources have the passes of the summands that are built in.
 var (
 	Source         = unit("sumcheck.cu", sumcheckText, kernel.PTX, TailHeader)
+	linearSource   = unit("linear.cu", linearText, kernel.PTX, batchHeader)
 	termsSource    = unit("terms.cu", termsText, kernel.PTX, lineHeader)
 	productSources = [...]*kernel.Source{
 		unit("product1.cu", product1Text, kernel.PTX, PassHeader),
@@ -74,13 +78,15 @@ var (
 
 // Sources lists the package's units.
 func Sources() []*kernel.Source {
-	return append([]*kernel.Source{Source, termsSource}, productSources[:]...)
+	return append([]*kernel.Source{Source, linearSource, termsSource}, productSources[:]...)
 }
 
 // kernelSet is the kernels for one kind of summand.
 type kernelSet struct {
 	source *kernel.Source
-	pass   string
+	// pass serves instances of all forms; firstPass, if there is one, those that
+	// join with tables of words.
+	pass, firstPass string
 	// first is the largest window of instances that join and whose tables are all
 	// words, next that of all others.
 	first, next int
@@ -103,11 +109,11 @@ var (
 			{source: productSources[0], pass: "sumcheck_product1", first: 3, next: 2, tail: builtInTail, kind: 1},
 			{source: productSources[0], pass: "sumcheck_eq_product1", first: 2, next: 2, tail: builtInTail, kind: 1},
 		}, {
-			{source: productSources[1], pass: "sumcheck_product2", first: 3, next: 2, perUnit: 3, tail: builtInTail, kind: 2},
-			{source: productSources[1], pass: "sumcheck_eq_product2", first: 2, next: 2, tail: builtInTail, kind: 2},
+			{source: productSources[1], pass: "sumcheck_product2", firstPass: "sumcheck_product2_first", first: 3, next: 2, tail: builtInTail, kind: 2},
+			{source: productSources[1], pass: "sumcheck_eq_product2", first: 2, next: 2, perUnit: 3, tail: builtInTail, kind: 2},
 		}, {
 			{source: productSources[2], pass: "sumcheck_product3", first: 2, next: 1, tail: builtInTail, kind: 3},
-			{source: productSources[2], pass: "sumcheck_eq_product3", first: 2, next: 1, tail: builtInTail, kind: 3},
+			{source: productSources[2], pass: "sumcheck_eq_product3", first: 1, next: 1, tail: builtInTail, kind: 3},
 		},
 	}
 )
