@@ -41,11 +41,12 @@ extern "C" __global__ void __launch_bounds__(256) zkml_matmul_trans(u32 *__restr
   if (in && (threadIdx.x & 31) == 0) out[i] = m31_from_i32((i32)sum);
 }
 
-// Tiles of zkml_matmul: a block does 32 x 64 entries, 16 steps of the sum at a
-// time from shared memory; a thread does 2 x 4 of them.
+// Tiles of zkml_matmul: a block does 32 x 64 entries, 32 steps of the sum at a
+// time from shared memory; a thread does 2 x 4 of them, and fetches its part of
+// the next steps meanwhile.
 #define TILE_ROWS 32
 #define TILE_COLUMNS 64
-#define TILE_STEPS 16
+#define TILE_STEPS 32
 
 struct alignas(16) quad {
   i32 v[4];
@@ -54,31 +55,46 @@ struct alignas(16) quad {
 // zkml_matmul: w is [k][n], or [n][k] if trans is not 0.
 extern "C" __global__ void __launch_bounds__(256) zkml_matmul(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ w,
                                                               u32 rows, u32 k, u32 n, u32 trans) {
-  __shared__ i32 a[TILE_STEPS][TILE_ROWS + 2];
+  __shared__ i32 a[TILE_STEPS][TILE_ROWS + 1];
   __shared__ quad b[TILE_STEPS][TILE_COLUMNS / 4 + 1];
-  u32 t = threadIdx.x, tx = t & 15, ty = t >> 4;
+  u32 t = threadIdx.x, tx = t & 15, ty = t >> 4, c = t & 31;
   u64 r0 = (u64)blockIdx.y * TILE_ROWS, j0 = (u64)blockIdx.x * TILE_COLUMNS;
-  u32 sum[2][4] = {};
-  for (u32 c0 = 0; c0 < k; c0 += TILE_STEPS) {
-    for (u32 i = t; i < TILE_STEPS * TILE_ROWS; i += 256) {
-      u32 c = i & 15, r = i >> 4;
-      a[c][r] = r0 + r < rows && c0 + c < k ? integer(x[(r0 + r) * k + c0 + c]) : 0;
-    }
-    for (u32 i = t; i < TILE_STEPS * TILE_COLUMNS; i += 256) {
-      u32 c = trans ? i & 15 : i >> 6, j = trans ? i >> 4 : i & 63;
-      bool in = j0 + j < n && c0 + c < k;
-      b[c][j >> 2].v[j & 3] = in ? integer(trans ? w[(j0 + j) * k + c0 + c] : w[(u64)(c0 + c) * n + j0 + j]) : 0;
-    }
-    __syncthreads();
-    for (u32 c = 0; c < TILE_STEPS; c++) {
-      i32 p = a[c][2 * ty], q = a[c][2 * ty + 1];
-      quad v = b[c][tx];
-      for (u32 l = 0; l < 4; l++) {
-        sum[0][l] += (u32)(p * v.v[l]);
-        sum[1][l] += (u32)(q * v.v[l]);
+  u32 sum[2][4] = {}, xs[4], ws[8];
+  // Iteration 0 only fetches. Threads read along rows of x and w.
+  for (u32 c0 = 0; c0 < k + TILE_STEPS; c0 += TILE_STEPS) {
+    if (c0 > 0) {
+#pragma unroll
+      for (u32 i = 0; i < 4; i++) a[c][(t >> 5) + 8 * i] = integer(xs[i]);
+#pragma unroll
+      for (u32 i = 0; i < 8; i++) {
+        u32 step = trans ? c : (t >> 6) + 4 * i, j = trans ? (t >> 5) + 8 * i : t & 63;
+        b[step][j >> 2].v[j & 3] = integer(ws[i]);
       }
     }
     __syncthreads();
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+      u64 r = r0 + (t >> 5) + 8 * i;
+      xs[i] = r < rows && c0 + c < k ? x[r * k + c0 + c] : 0;
+    }
+#pragma unroll
+    for (u32 i = 0; i < 8; i++) {
+      u32 step = c0 + (trans ? c : (t >> 6) + 4 * i);
+      u64 j = j0 + (trans ? (t >> 5) + 8 * i : t & 63);
+      ws[i] = j < n && step < k ? w[trans ? j * k + step : step * (u64)n + j] : 0;
+    }
+    if (c0 > 0) {
+#pragma unroll
+      for (u32 d = 0; d < TILE_STEPS; d++) {
+        i32 p = a[d][2 * ty], q = a[d][2 * ty + 1];
+        quad v = b[d][tx];
+        for (u32 l = 0; l < 4; l++) {
+          sum[0][l] += (u32)(p * v.v[l]);
+          sum[1][l] += (u32)(q * v.v[l]);
+        }
+      }
+      __syncthreads();
+    }
   }
   for (u32 h = 0; h < 2; h++)
     for (u32 l = 0; l < 4; l++) {
