@@ -132,10 +132,13 @@ func TestCheatStatements(t *testing.T) {
 	b := newBatch(6, true)
 	proof := b.Prove(newTranscript(), sumchecktest.Cheat{})
 	for name, spoil := range map[string]func([]matmul.Claim) []matmul.Claim{
-		"no claims":      func([]matmul.Claim) []matmul.Claim { return nil },
-		"no rows":        func(c []matmul.Claim) []matmul.Claim { c[0].M = 0; return c },
-		"negative":       func(c []matmul.Claim) []matmul.Claim { c[0].K = -1; return c },
-		"large":          func(c []matmul.Claim) []matmul.Claim { c[0].N = matmul.MaxSide + 1; return c },
+		"no claims": func([]matmul.Claim) []matmul.Claim { return nil },
+		"no rows":   func(c []matmul.Claim) []matmul.Claim { c[0].M = 0; return c },
+		"negative":  func(c []matmul.Claim) []matmul.Claim { c[0].K = -1; return c },
+		"large": func(c []matmul.Claim) []matmul.Claim {
+			c[0].N, c[0].Col = matmul.MaxSide+1, make([]m31.QM31, 31)
+			return c
+		},
 		"short row":      func(c []matmul.Claim) []matmul.Claim { c[1].Row = c[1].Row[1:]; return c },
 		"long column":    func(c []matmul.Claim) []matmul.Claim { c[1].Col = append(c[1].Col, m31.OneQM31()); return c },
 		"more rows":      func(c []matmul.Claim) []matmul.Claim { c[1].M = 5; return c },

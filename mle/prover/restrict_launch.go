@@ -7,30 +7,37 @@ import (
 )
 
 // jobWords is the size of restrict.cu's mle_job.
-const jobWords = 17
+const jobWords = 16
 
 // segment is SEGMENT of restrict.cu: the most weights of a tile.
 const segment = 2048
 
-// enoughTiles keeps every multiprocessor of a large card busy: tiles get smaller
-// as long as there are fewer, since each is some time in making its weights.
-const enoughTiles = 320
+// A launch has enoughTiles tiles if they are of a size that pays for what a
+// block does once, and otherwise one for each multiprocessor of a large card.
+const (
+	enoughTiles = 1056
+	fewestTiles = 264
+)
 
 // restrictKernel is how one kernel divides matrices into tiles.
 type restrictKernel struct {
-	name   string
-	side   Side
-	bytes  bool
-	along  int // results of a tile
-	fewest int // weights of the smallest tile
+	name  string
+	side  Side
+	bytes bool
+	along int // results of a tile
+	pays  int // weights of a tile of 128 KiB
 }
 
 var restrictKernels = [...]restrictKernel{
-	{"mle_restrict_rows_bytes", Rows, true, 1024, 64},
-	{"mle_restrict_rows_words", Rows, false, 256, 64},
-	{"mle_restrict_cols_bytes", Columns, true, 256, 256},
-	{"mle_restrict_cols_words", Columns, false, 256, 256},
+	{"mle_restrict_rows_bytes", Rows, true, 1024, 128},
+	{"mle_restrict_rows_words", Rows, false, 256, 128},
+	{"mle_restrict_cols_bytes", Columns, true, 256, 512},
+	{"mle_restrict_cols_words", Columns, false, 256, 128},
 }
+
+// smallestTile is the fewest weights of a tile, a multiple of what all kernels
+// do at a time.
+const smallestTile = 64
 
 func (k restrictKernel) does(r Restriction) bool {
 	return k.side == r.Side && k.bytes == (r.Bytes.Len() > 0)
@@ -47,7 +54,7 @@ func (k restrictKernel) tile(list []Restriction) int {
 		for _, r := range list {
 			total += k.tiles(r, tile)
 		}
-		if total >= enoughTiles || tile <= k.fewest {
+		if total >= enoughTiles || tile <= k.pays && total >= fewestTiles || tile <= smallestTile {
 			return tile
 		}
 	}
@@ -63,6 +70,7 @@ func RestrictScratch(r Restriction, bytes bool) int64 {
 	total := int64(8 * jobWords)
 	for _, k := range restrictKernels {
 		if k.side == r.Side && k.bytes == bytes {
+			total += 4*int64(device.Blocks(r.results(), k.along)) + 8
 			total += 16 * int64(r.results()) * int64(device.Blocks(r.combined(), k.tile([]Restriction{r})))
 		}
 	}
@@ -78,16 +86,14 @@ func (k restrictKernel) of(list []Restriction) (mine []Restriction) {
 	return mine
 }
 
-// launchRestrictions does restrictions of matrices that are not empty. A matrix
-// with one tile's share a result gets its results at once; the shares of the
-// others, and the zeros behind results, are mle_restrict_sum's.
+// launchRestrictions does restrictions of matrices that are not empty.
 func launchRestrictions(q *device.Queue, list []Restriction) error {
 	type launch struct{ kernel, first, count, tiles int }
+	type where struct{ parts, arrived int } // of a job, in the working memory
 	var launches []launch
-	words := make([]uint64, 0, jobWords*len(list))
-	type share struct{ job, at int } // where a job's shares are
-	var shares []share
-	parts, sums := 0, 0 // elements; blocks of mle_restrict_sum
+	words := make([]uint64, 0, (jobWords+1)*len(list))
+	var at []where
+	parts, arrived := 0, 0 // elements; counters
 	for i, k := range restrictKernels {
 		mine := k.of(list)
 		if len(mine) == 0 {
@@ -96,37 +102,39 @@ func launchRestrictions(q *device.Queue, list []Restriction) error {
 		tile := k.tile(mine)
 		l := launch{kernel: i, first: len(words) / jobWords, count: len(mine)}
 		for _, r := range mine {
-			used, splits, lanes := r.results(), device.Blocks(r.combined(), tile), 1
-			if splits > 16 {
-				lanes = 8
-			}
+			used, splits := r.results(), device.Blocks(r.combined(), tile)
+			across := device.Blocks(used, k.along)
 			a, align := r.Words.Address()|r.Bytes.Address(), 4*r.Cols
 			if k.bytes {
 				align = r.Cols
 			}
-			words = append(words, a, r.Weights.Address(), r.Point.Address(), r.Out.Address(), r.Out.Address(),
-				uint64(r.Rows), uint64(r.Cols), uint64(r.Point.Len()), uint64(tile),
-				uint64(device.Blocks(used, k.along)), uint64(l.tiles), uint64(used), uint64(r.Out.Len()), uint64(splits),
-				uint64(sums), uint64(lanes), flag((a|uint64(align))%16 == 0))
+			words = append(words, a, r.Weights.Address(), r.Point.Address(), r.Out.Address(), r.Out.Address(), 0,
+				uint64(r.Rows), uint64(r.Cols), uint64(r.Point.Len()), uint64(tile), uint64(across), uint64(l.tiles),
+				uint64(used), uint64(r.Out.Len()), uint64(splits), flag((a|uint64(align))%16 == 0))
 			l.tiles += k.tiles(r, tile)
-			if splits > 1 || used < r.Out.Len() {
-				shares = append(shares, share{len(words)/jobWords - 1, parts})
+			at = append(at, where{parts, arrived})
+			if splits > 1 {
 				parts += used * splits
-				sums += device.Blocks(r.Out.Len(), threads/lanes)
+				arrived += across
 			}
 		}
 		launches = append(launches, l)
 	}
-	// One allocation for shares and descriptors.
+	// One allocation for shares, descriptors and, as zeros behind them, counters.
+	count := len(words)
+	words = append(words, make([]uint64, (arrived+1)/2)...)
 	work, err := device.Alloc[uint64](q, 2*parts+len(words))
 	if err != nil {
 		return fmt.Errorf("mle: restrict: %w", err)
 	}
 	defer work.Free()
-	for _, s := range shares {
-		words[s.job*jobWords+3] = work.Slice(2*s.at, 2*parts).Address()
-	}
 	jobs := work.Slice(2*parts, work.Len())
+	counters := device.View[uint32](jobs.Slice(count, jobs.Len()))
+	for j, w := range at {
+		if job := words[j*jobWords:]; job[14] > 1 {
+			job[3], job[5] = work.Slice(2*w.parts, 2*parts).Address(), counters.Slice(w.arrived, counters.Len()).Address()
+		}
+	}
 	if err := jobs.CopyFrom(q, words); err != nil {
 		return fmt.Errorf("mle: restrict: %w", err)
 	}
@@ -138,9 +146,5 @@ func launchRestrictions(q *device.Queue, list []Restriction) error {
 			return err
 		}
 	}
-	if sums == 0 {
-		return nil
-	}
-	return q.Launch(device.Kernel{Source: RestrictSource, Name: "mle_restrict_sum"}, device.D1(sums), device.D1(threads), 0,
-		jobs.Arg(), device.U32(len(list)))
+	return nil
 }
