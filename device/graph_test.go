@@ -2,6 +2,7 @@ package device_test
 
 import (
 	"errors"
+	"os"
 	"slices"
 	"testing"
 
@@ -36,6 +37,12 @@ func TestRecord(t *testing.T) {
 		if q.Device().Kind() != device.CUDA {
 			if !errors.Is(err, device.ErrUnavailable) {
 				t.Fatalf("record: %v", err)
+			}
+			return
+		}
+		if os.Getenv(device.EnvSync) != "" { // a launch that is waited for cannot be recorded
+			if !errors.Is(err, device.ErrUsage) {
+				t.Fatalf("record with waiting: %v", err)
 			}
 			return
 		}
