@@ -79,7 +79,7 @@ func launchPlain[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element
 	return nil
 }
 
-// launchRow multiplies one row by a matrix.
+// launchRow multiplies one row by a matrix of shape s.
 func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) error {
 	units := max(1, q.Device().Info().Units)
 	if s.Transposed {

@@ -25,8 +25,10 @@ func Mul[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b dev
 		return err
 	}
 	switch {
-	case s.M == 1:
-		err = launchRow(q, c, a, b, s)
+	case byRows(s):
+		for r := 0; r < s.M && err == nil; r++ {
+			err = launchRow(q, c.Slice(r*s.N, (r+1)*s.N), a.Slice(r*s.K, (r+1)*s.K), b, s)
+		}
 	case worthPacking(s):
 		err = byResidues(q, c, a, b, s)
 	default:

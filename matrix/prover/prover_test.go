@@ -153,7 +153,7 @@ func TestMul(t *testing.T) {
 			kind    string
 		}{
 			{1, 1, 1, "p-1"}, {3, 5, 7, "random"}, {17, 33, 70, "half"}, {70, 1, 9, "-half"}, {65, 64, 63, "random"}, {2, 70, 3, "signs"},
-			{129, 17, 131, "random"}, {31, 29, 1, "random"}, {1, 70, 37, "half"}, {1, 300, 1100, "random"}, {1, 1100, 5, "random"}, {1, 1030, 18, "signs"}, {40, 130, 24, "signs"},
+			{129, 17, 131, "random"}, {31, 29, 1, "random"}, {1, 70, 37, "half"}, {1, 300, 1100, "random"}, {1, 1100, 5, "random"}, {1, 1030, 18, "signs"}, {3, 200, 333, "random"}, {40, 130, 24, "signs"},
 		} {
 			s := matrix.Shape{M: x.m, K: x.k, N: x.n}
 			a := elements(g, x.m*x.k, x.kind)
@@ -178,6 +178,31 @@ func TestResidues(t *testing.T) {
 			a := elements(g, x.m*x.k, x.kind)
 			check(t, q, g, s, x.kind, a, elements(g, x.k*x.n, x.kind), way[m31.Element]{x.name, cut[m31.Element](x.tiling, x.m, x.k, x.n)})
 			check(t, q, g, s, x.kind, a, signedBytes(g, x.k*x.n, x.kind), way[int8]{x.name, cut[int8](x.tiling, x.m, x.k, x.n)})
+		}
+	})
+}
+
+// Mul must take the way by residues by itself, and not for few rows.
+func TestMulPacks(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		g := devicetest.Rand(7)
+		s := matrix.Shape{M: 64, K: 1024, N: 64}
+		a, b := elements(g, s.M*s.K, "random"), elements(g, s.K*s.N, "random")
+		left, right, c := devicetest.Upload(t, q, a), devicetest.Upload(t, q, b), devicetest.Upload(t, q, make([]m31.Element, s.M*s.N))
+		before := q.Device().Launches()
+		must(t, Mul(q, c, left, right, s))
+		got, err := c.Read(q)
+		must(t, err)
+		if !slices.Equal(got, product(a, b, s)) {
+			t.Error("the product is wrong")
+		}
+		few := matrix.Shape{M: 7, K: s.K, N: s.N}
+		must(t, Mul(q, c.Slice(0, few.M*few.N), left.Slice(0, few.M*few.K), right, few))
+		if n := q.Device().LaunchesSince(before); !q.OnHost() && (n["matrix_gemm_slim"] != 1 || n["matrix_row"] != 7) {
+			t.Errorf("launches: %v", n)
+		}
+		if Memory[m31.Element](few) != 0 || Memory[m31.Element](s) == 0 {
+			t.Error("Memory says otherwise")
 		}
 	})
 }

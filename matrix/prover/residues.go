@@ -28,10 +28,13 @@ var (
 	slim = tiling{name: "slim", rows: 2, columns: 4, threads: 128, memory: (2 + 4) * piece * 4 * bytes}
 )
 
-// worthPacking says whether residues pay: packing a factor costs as much as some
-// 40 multiply-adds an entry.
+// byRows says whether to multiply row by row, each at the rate at which the right
+// factor is read. Packing it takes as long as seven rows or so.
+func byRows(s matrix.Shape) bool { return s.M == 1 || s.M < 8 && s.K*s.N >= 1<<16 }
+
+// worthPacking says whether residues pay, of which five launches are the least cost.
 func worthPacking(s matrix.Shape) bool {
-	return s.M >= 48 && s.N >= 48 && s.K >= 64 && s.M*s.N >= 1<<26/s.K
+	return s.M >= 8 && s.N >= 8 && s.K >= 64 && s.M*s.N >= 1<<22/s.K
 }
 
 // plan is how a product is cut so that its planes fit into memory.
@@ -109,7 +112,7 @@ func planFor(s matrix.Shape, byteEntries bool, limit, most int) plan {
 // besides its operands, where there is enough; with less, but for a few
 // hundred KiB, it works in several passes.
 func Memory[B matrix.Entry](s matrix.Shape) int64 {
-	if s.M == 1 || !worthPacking(s) {
+	if byRows(s) || !worthPacking(s) {
 		return 0
 	}
 	return int64(planFor(s, isBytes[B](), math.MaxInt, wide.memory).bytes())
