@@ -82,26 +82,24 @@ func launchPlain[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element
 // launchRow multiplies one row by a matrix of shape s.
 func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) error {
 	units := max(1, q.Device().Info().Units)
+	entries, each, waves := 4, 1, 4 // of a thread's vector; of a team; blocks that a unit has room for
+	if isBytes[B]() {
+		entries, each, waves = 16, 4, 3
+	}
 	if s.Transposed {
-		// A warp for four entries, or a block where these would leave units idle.
+		// A warp is a team, or a block where warps would leave units idle.
 		team := 32
-		if s.N < 128*units && s.K >= 4*threads {
+		if s.N < 32*each*units && s.K >= 4*threads {
 			team = threads
 		}
-		return q.Launch(typed[B](Source, "matrix_row_transposed"), device.D1(device.Blocks(device.Blocks(s.N, 4)*team, threads)), device.D1(threads), 0,
+		return q.Launch(typed[B](Source, "matrix_row_transposed"), device.D1(device.Blocks(device.Blocks(s.N, each)*team, threads)), device.D1(threads), 0,
 			c.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N), device.U32(team))
 	}
-	width := 4 * threads
-	if isBytes[B]() {
-		width = 16 * threads
-	}
-	// Rows are split among blocks until all units have their four, and no further:
-	// a second wave would wait for the first. Pieces have 64 rows at least, and
-	// 2^24 at most, which a sum holds.
-	across := device.Blocks(s.N, width)
-	splits := max(1, min(4*units/across, s.K/64), s.K>>24)
-	split := (s.K + splits - 1) / splits
-	splits = (s.K + split - 1) / split
+	// Rows are split among blocks until units have no more room, but for 64 rows at
+	// least, and for 2^24 at most, which a sum holds. A narrow matrix gets narrow blocks.
+	block := min(threads, up(device.Blocks(s.N, entries), 32))
+	across := device.Blocks(s.N, entries*block)
+	splits := max(1, min(waves*units*(threads/block)/across, s.K/64), s.K>>24)
 	parts := c
 	if splits > 1 {
 		var err error
@@ -110,8 +108,8 @@ func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element],
 		}
 		defer parts.Free()
 	}
-	err := q.Launch(typed[B](Source, "matrix_row"), device.D2(across, splits), device.D1(threads), 0,
-		parts.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N), device.U32(split))
+	err := q.Launch(typed[B](Source, "matrix_row"), device.D2(across, splits), device.D1(block), 0,
+		parts.Arg(), a.Arg(), b.Arg(), device.U32(s.K), device.U32(s.N))
 	if err != nil || splits == 1 {
 		return err
 	}

@@ -16,13 +16,13 @@ extern "C" __global__ void __launch_bounds__(128, 2) matrix_gemm_i8(u32 *__restr
   plain_gemm<64>(c, a, b, m, k, n, transposed != 0);
 }
 
-// matrix_row: out[y][j] = sum of x[i] b[i][j] over the rows i of split y.
-extern "C" __global__ void __launch_bounds__(256) matrix_row(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ b, u32 k, u32 n, u32 split) {
-  row_times<8>(out, x, b, k, n, split);
+// matrix_row: out[y][j] = sum of x[i] b[i][j] over the rows i that blocks with y take.
+extern "C" __global__ void __launch_bounds__(256, 4) matrix_row(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ b, u32 k, u32 n) {
+  row_times<8>(out, x, b, k, n);
 }
 
-extern "C" __global__ void __launch_bounds__(256) matrix_row_i8(u32 *__restrict__ out, const u32 *__restrict__ x, const i8 *__restrict__ b, u32 k, u32 n, u32 split) {
-  row_times<4>(out, x, b, k, n, split);
+extern "C" __global__ void __launch_bounds__(256, 3) matrix_row_i8(u32 *__restrict__ out, const u32 *__restrict__ x, const i8 *__restrict__ b, u32 k, u32 n) {
+  row_times<4>(out, x, b, k, n);
 }
 
 // matrix_sum adds up splits rows of n residues: 32 columns a block, a warp takes every
@@ -43,10 +43,10 @@ extern "C" __global__ void __launch_bounds__(256) matrix_sum(u32 *__restrict__ o
 }
 
 // matrix_row_transposed: out[j] = sum of x[i] b[j][i], by team threads (32, or the
-// block's 256) four entries.
+// block's 256) an entry, or of bytes four.
 extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed(u32 *__restrict__ out, const u32 *__restrict__ x, const u32 *__restrict__ b, u32 k, u32 n,
                                                                         u32 team) {
-  row_dot<4>(out, x, b, k, n, team);
+  row_dot<1>(out, x, b, k, n, team);
 }
 
 extern "C" __global__ void __launch_bounds__(256) matrix_row_transposed_i8(u32 *__restrict__ out, const u32 *__restrict__ x, const i8 *__restrict__ b, u32 k, u32 n,

@@ -4,12 +4,12 @@
 #include "field/m31/m31.cuh"
 #include "matrix/prover/entries.cuh"
 
-// fold brings a sum of products within 2^32 + 2^31, to which eight products of
-// integers below 2^30 may be added again. It leaves the multiplier alone.
-DEVICE_INLINE i64 fold(i64 s) { return (i64)((u64)s & M31_P) + (s >> 31); }
+// fold brings a sum of products within 2^33 + 2^32, to which eight products of
+// integers below 2^30 may be added again: 2^32 is 2.
+DEVICE_INLINE i64 fold(i64 s) { return mad_wide((i32)(s >> 32), 2, (i64)((u64)s & 0xffffffffu)); }
 
 // residue_of is the residue of any signed sum.
-DEVICE_INLINE u32 residue_of(i64 s) { return m31_reduce((u64)(fold(s) + ((i64)M31_P << 2))); }
+DEVICE_INLINE u32 residue_of(i64 s) { return m31_reduce((u64)(fold(s) + ((i64)M31_P << 3))); }
 
 #define PLAIN_ROWS 128
 #define PLAIN_STEPS 16

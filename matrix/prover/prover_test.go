@@ -360,7 +360,7 @@ func TestPlansKeepToMemory(t *testing.T) {
 			t.Errorf("limit %d: parts of %d x %d x %d", limit, p.m, p.k, p.n)
 		}
 	}
-	if p := planFor(s, false, math.MaxInt, 99<<10); p.name != slim.name {
+	if p := planFor(s, false, math.MaxInt, 64<<10); p.name != slim.name {
 		t.Errorf("%s for a card of less shared memory", p.name)
 	}
 	if p := planFor(matrix.Shape{M: 500, K: 1 << 17, N: 500}, false, math.MaxInt, math.MaxInt); p.k != matrix.MaxDepth {

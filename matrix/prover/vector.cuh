@@ -49,22 +49,23 @@ DEVICE_INLINE Many<i8> load_many(const i8 *p, u32 n) {
 }
 
 // row_times is a block's part of a row times a matrix: a thread's columns are those of
-// 16 bytes, its rows the split ones from blockIdx.y * split on, ROWS under way together.
-template <u32 ROWS, class T> DEVICE_INLINE void row_times(u32 *out, const u32 *x, const T *b, u32 k, u32 n, u32 split) {
+// 16 bytes, its rows every gridDim.y-th group of ROWS, so that all blocks together read
+// one window of the matrix after the other.
+template <u32 ROWS, class T> DEVICE_INLINE void row_times(u32 *out, const u32 *x, const T *b, u32 k, u32 n) {
   const u32 W = Many<T>::COUNT;
   const u64 wide = ((u64)blockIdx.x * blockDim.x + threadIdx.x) * W;
   if (wide >= n) return;
-  const u32 column = (u32)wide, left = n - column, first = blockIdx.y * split, end = min(k, first + split);
+  const u32 column = (u32)wide, left = n - column;
   i64 s[W];
 #pragma unroll
   for (u32 j = 0; j < W; j++) s[j] = 0;
-  for (u32 i = first; i < end; i += ROWS) {
+  for (u32 i = blockIdx.y * ROWS; i < k; i += gridDim.y * ROWS) {
     Many<T> v[ROWS];
     i32 f[ROWS];
 #pragma unroll
     for (u32 e = 0; e < ROWS; e++) {
-      v[e] = load_many(b + (u64)(i + e) * n + column, i + e < end ? left : 0);
-      f[e] = i + e < end ? integer(ldg(&x[i + e])) : 0;
+      v[e] = load_many(b + (u64)(i + e) * n + column, i + e < k ? left : 0);
+      f[e] = i + e < k ? integer(ldg(&x[i + e])) : 0;
     }
 #pragma unroll
     for (u32 j = 0; j < W; j++) {
