@@ -87,31 +87,25 @@ extern "C" __global__ void __launch_bounds__(256, 3) matrix_pack_steps_i8(uint4 
 // matrix_gemm_wide and matrix_gemm_slim multiply planes, in tiles of 128 x 256 and
 // of 64 x 128 entries; rows, columns and depth count units.
 extern "C" __global__ void __launch_bounds__(256, 1) matrix_gemm_wide(uint4 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b,
-                                                                      const Modulus *__restrict__ moduli, u32 rows, u32 columns, u32 depth, u32 planes,
-                                                                      u32 shared_b) {
-  const Factors f = {a, b, rows, columns, depth, planes, shared_b != 0};
-  tile_gemm<2, 2, 4, 2, 4>(c, f, moduli);
+                                                                      const Modulus *__restrict__ moduli, u32 rows, u32 columns, u32 depth, u32 shared_b) {
+  tile_gemm<2, 2, 4, 2, 4>(c, a, b, moduli, rows, columns, depth, shared_b);
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) matrix_gemm_slim(uint4 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b,
-                                                                      const Modulus *__restrict__ moduli, u32 rows, u32 columns, u32 depth, u32 planes,
-                                                                      u32 shared_b) {
-  const Factors f = {a, b, rows, columns, depth, planes, shared_b != 0};
-  tile_gemm<1, 2, 2, 2, 4>(c, f, moduli);
+extern "C" __global__ void __launch_bounds__(128, 2) matrix_gemm_slim(uint4 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b,
+                                                                      const Modulus *__restrict__ moduli, u32 rows, u32 columns, u32 depth, u32 shared_b) {
+  tile_gemm<1, 2, 2, 2, 4>(c, a, b, moduli, rows, columns, depth, shared_b);
 }
 
 // matrix_bytes_wide and matrix_bytes_slim multiply planes of entries themselves,
 // which writes the result to c or adds it.
 extern "C" __global__ void __launch_bounds__(256, 1) matrix_bytes_wide(u32 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b, u32 rows,
                                                                        u32 columns, u32 depth, u32 m, u32 width, u32 n, u32 add) {
-  const Factors f = {a, b, rows, columns, depth, 1, false};
-  tile_bytes<2, 2, 4, 2, 4>(c, f, m, width, n, add != 0);
+  tile_bytes<2, 2, 4, 2, 4>(c, a, b, rows, columns, depth, m, width, n, add != 0);
 }
 
-extern "C" __global__ void __launch_bounds__(128, 3) matrix_bytes_slim(u32 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b, u32 rows,
+extern "C" __global__ void __launch_bounds__(128, 2) matrix_bytes_slim(u32 *__restrict__ c, const uint4 *__restrict__ a, const uint4 *__restrict__ b, u32 rows,
                                                                        u32 columns, u32 depth, u32 m, u32 width, u32 n, u32 add) {
-  const Factors f = {a, b, rows, columns, depth, 1, false};
-  tile_bytes<1, 2, 2, 2, 4>(c, f, m, width, n, add != 0);
+  tile_bytes<1, 2, 2, 2, 4>(c, a, b, rows, columns, depth, m, width, n, add != 0);
 }
 
 // matrix_recover finds the integers of which planes hold residues, modulo 2^31 - 1,

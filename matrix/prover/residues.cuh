@@ -91,77 +91,41 @@ DEVICE_INLINE void put_block(u32 *c, const u32 (&r)[16], u64 i, u32 wide, u32 ro
   }
 }
 
-// Place is where a block's tile is, in units, and of which modulus.
-struct Place {
-  u32 row, column, plane;
-};
-
-// place orders tiles so that those that blocks work on at the same time share lines.
-template <u32 HIGH, u32 WIDE> DEVICE_INLINE Place place(u32 tile, u32 rows, u32 columns) {
-  const u32 band = 8, width = columns / WIDE, height = rows / HIGH, i = tile % (width * height);
-  const u32 first = i / (band * width) * band, high = min(band, height - first), within = i % (band * width);
-  Place p;
-  p.row = (first + within % high) * HIGH;
-  p.column = within / high * WIDE;
-  p.plane = tile / (width * height);
-  return p;
-}
-
-// Factors are planes of units: rows and columns lines, depth steps, of planes moduli;
-// with shared_b the right factor has one plane for all of them.
-struct Factors {
-  const uint4 *a, *b;
-  u32 rows, columns, depth, planes;
-  bool shared_b;
-};
-
-// tile_loop multiplies planes of units, KS of which depth is a multiple of, tile by
-// tile: a block has those from blockIdx.x on, gridDim.x apart, and calls done with
-// each. It has MW by NW warps; STAGES pieces of KS units of all of a tile's lines are
-// in shared memory or on their way there, and while one tile ends the next begins.
+// tile_loop multiplies the lines of a by those of b, of depth units each, a multiple
+// of KS. The block has MW by NW warps; STAGES pieces of KS units of all of its lines
+// are in shared memory or on their way there.
 //
-// A step is done in two halves, all left fragments by half of the right ones. What a
-// fragment's registers no longer need is loaded for the next step at once, so that
-// matrix instructions seldom wait for loads; between pieces, the barrier comes half a
-// step before their first use. A piece's copies are started together: each change
-// from loads to copies has a price.
-template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES, class F> DEVICE_INLINE void tile_loop(uint4 *ring, const Factors &f, F done) {
-  const u32 threads = 32 * MW * NW, piece = KS * 64, left = MU * MW * piece, right = 2 * NW * piece, stage = left + right;
+// A step's fragments are loaded while the step before is multiplied, each into the
+// registers that it no longer needs, so that matrix instructions need not wait
+// at a piece's beginning; the barrier between pieces has half a step on either side.
+template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+DEVICE_INLINE void tile_loop(Tile<MU> &t, uint4 *ring, const uint4 *a, const uint4 *b, u32 depth) {
+  const u32 threads = 32 * MW * NW, piece = KS * 64, left = MU * MW * piece, right = 2 * NW * piece;
   static_assert(left % threads == 0 && right % threads == 0 && threads % piece == 0, "every thread copies as much");
-  const u32 depth = f.depth, rounds = depth / KS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
-  const u32 tiles = f.rows / (MU * MW) * (f.columns / (2 * NW)) * f.planes;
+  const u32 stage = left + right, rounds = depth / KS, warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const uint4 *from_a = a + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
+  const uint4 *from_b = b + (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
   const u64 skip = (u64)(threads / piece) * depth * 64;
-  // What is copied next: a tile's piece, and where its vectors come from.
-  u32 ahead = blockIdx.x, ahead_round = 0;
-  const uint4 *from_a, *from_b;
-  auto aim = [&]() {
-    const Place p = place<MU * MW, 2 * NW>(ahead, f.rows, f.columns);
-    const u64 at = (u64)(threadIdx.x / piece) * depth * 64 + threadIdx.x % piece;
-    from_a = f.a + ((u64)p.plane * f.rows + p.row) * depth * 64 + at;
-    from_b = f.b + ((u64)(f.shared_b ? 0 : p.plane) * f.columns + p.column) * depth * 64 + at;
-  };
-  auto copy = [&](u32 slot) {
-    if (ahead < tiles) {
-      uint4 *to = ring + slot * stage + threadIdx.x;
+  uint4 *to = ring + threadIdx.x;
+  auto load = [&](bool more) { // a piece to slot to
+    if (more) {
 #pragma unroll
       for (u32 i = 0; i < left / threads; i++) copy_async(to + i * threads, from_a + i * skip);
 #pragma unroll
       for (u32 i = 0; i < right / threads; i++) copy_async(to + left + i * threads, from_b + i * skip);
       from_a += piece;
       from_b += piece;
-      if (++ahead_round == rounds) {
-        ahead_round = 0;
-        ahead += gridDim.x;
-        if (ahead < tiles) aim();
-      }
     }
     copy_async_commit();
   };
-  aim();
 #pragma unroll 1
-  for (u32 s = 0; s < STAGES; s++) copy(s);
+  for (u32 s = 0; s < STAGES; s++) {
+    load(s < rounds);
+    to += stage;
+  }
   copy_async_wait<STAGES - 1>();
   __syncthreads();
+  tile_zero(t);
   const u32 first = warp / NW * MU * piece + lane, second = left + warp % NW * 2 * piece + lane;
   uint4 x[2 * MU], y[4];
 #pragma unroll
@@ -170,73 +134,89 @@ template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES, class F> DEVICE_INLINE voi
   for (u32 j = 0; j < 4; j++) y[j] = ring[second + j / 2 * piece + j % 2 * 32];
   u32 slot = 0;
 #pragma unroll 1
-  for (u32 tile = blockIdx.x; tile < tiles; tile += gridDim.x) {
-    Tile<MU> t;
-    tile_zero(t);
-#pragma unroll 1
-    for (u32 r = 0; r < rounds; r++) {
+  for (u32 r = 0; r < rounds; r++) {
 #pragma unroll
-      for (u32 s = 0; s < KS; s++) {
-        const uint4 *next = ring + slot * stage + (s + 1) * 64;
+    for (u32 s = 0; s < KS; s++) {
+      const uint4 *next = ring + slot * stage + (s + 1) * 64;
 #pragma unroll
-        for (u32 h = 0; h < 2; h++) {
+      for (u32 h = 0; h < 2; h++) {
 #pragma unroll
-          for (u32 i = 0; i < 2 * MU; i++) {
-            const u32 v[4] = {x[i].x, x[i].y, x[i].z, x[i].w};
+        for (u32 i = 0; i < 2 * MU; i++) {
+          const u32 v[4] = {x[i].x, x[i].y, x[i].z, x[i].w};
 #pragma unroll
-            for (u32 j = 2 * h; j < 2 * h + 2; j++) {
-              const u32 w0[2] = {y[j].x, y[j].y}, w1[2] = {y[j].z, y[j].w};
-              mma_s8(t.d[i][2 * j], v, w0);
-              mma_s8(t.d[i][2 * j + 1], v, w1);
-            }
-            if (h == 1) x[i] = next[first + i / 2 * piece + i % 2 * 32];
+          for (u32 j = 2 * h; j < 2 * h + 2; j++) {
+            const u32 w0[2] = {y[j].x, y[j].y}, w1[2] = {y[j].z, y[j].w};
+            mma_s8(t.d[i][2 * j], v, w0);
+            mma_s8(t.d[i][2 * j + 1], v, w1);
           }
-          if (h == 0 && s + 1 == KS) {
-            copy_async_wait<STAGES - 2>();
-            __syncthreads();
-            copy(slot);
-            slot = slot + 1 == STAGES ? 0 : slot + 1;
-            next = ring + slot * stage;
-          }
-#pragma unroll
-          for (u32 j = 2 * h; j < 2 * h + 2; j++) y[j] = next[second + h * piece + j % 2 * 32];
+          if (h == 1) x[i] = next[first + i / 2 * piece + i % 2 * 32];
         }
+        if (h == 0 && s + 1 == KS) {
+          copy_async_wait<STAGES - 2>();
+          __syncthreads();
+          to = ring + slot * stage + threadIdx.x;
+          load(r + STAGES < rounds);
+          slot = slot + 1 == STAGES ? 0 : slot + 1;
+          next = ring + slot * stage;
+        }
+#pragma unroll
+        for (u32 j = 2 * h; j < 2 * h + 2; j++) y[j] = next[second + j / 2 * piece + j % 2 * 32];
       }
     }
-    Place p = place<MU * MW, 2 * NW>(tile, f.rows, f.columns);
-    p.row += warp / NW * MU;
-    p.column += warp % NW * 2;
-    done(t, p);
   }
   copy_async_wait<0>();
 }
 
-// tile_gemm writes the residues of a product, one plane a modulus.
-template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES> DEVICE_INLINE void tile_gemm(uint4 *c, const Factors &f, const Modulus *moduli) {
-  SHARED_DYNAMIC(uint4, ring);
-  tile_loop<MU, MW, NW, KS, STAGES>(ring, f, [&](const Tile<MU> &t, const Place &p) {
-    uint4 *to = c + (((u64)p.plane * f.rows + p.row) * f.columns + p.column) * 64 + threadIdx.x % 32;
-    tile_store(to, (u64)f.columns * 64, t, ldg(&moduli[p.plane].m), ldg(&moduli[p.plane].magic38));
-  });
+// Place is where a block's tile is, in units, and of which modulus.
+struct Place {
+  u32 row, column, plane;
+};
+
+// place orders the blocks along x so that those that run together share lines;
+// blocks along y take the moduli.
+template <u32 HIGH, u32 WIDE> DEVICE_INLINE Place place(u32 rows, u32 columns) {
+  const u32 band = 8, width = columns / WIDE, height = rows / HIGH;
+  const u32 first = blockIdx.x / (band * width) * band, high = min(band, height - first), within = blockIdx.x % (band * width);
+  Place p;
+  p.row = (first + within % high) * HIGH;
+  p.column = within / high * WIDE;
+  p.plane = blockIdx.y;
+  return p;
 }
 
-// tile_bytes writes or adds the product of signed bytes themselves; c is m by width
-// entries, rows n apart.
+// tile_gemm is one block's part of the residues of a product.
 template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES>
-DEVICE_INLINE void tile_bytes(u32 *c, const Factors &f, u32 m, u32 width, u32 n, bool add) {
+DEVICE_INLINE void tile_gemm(uint4 *c, const uint4 *a, const uint4 *b, const Modulus *moduli, u32 rows, u32 columns, u32 depth, u32 shared_b) {
   SHARED_DYNAMIC(uint4, ring);
-  tile_loop<MU, MW, NW, KS, STAGES>(ring, f, [&](const Tile<MU> &t, const Place &p) {
-    const u32 lane = threadIdx.x % 32, row = p.row * 32 + lane / 4 * 4, column = p.column * 32 + lane % 4 * 8;
+  const Place p = place<MU * MW, 2 * NW>(rows, columns);
+  a += ((u64)p.plane * rows + p.row) * depth * 64;
+  b += ((u64)(shared_b ? 0 : p.plane) * columns + p.column) * depth * 64;
+  Tile<MU> t;
+  tile_loop<MU, MW, NW, KS, STAGES>(t, ring, a, b, depth);
+  const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  c += (((u64)p.plane * rows + p.row + warp / NW * MU) * columns + p.column + warp % NW * 2) * 64 + lane;
+  tile_store(c, (u64)columns * 64, t, ldg(&moduli[p.plane].m), ldg(&moduli[p.plane].magic38));
+}
+
+// tile_bytes is one block's part of a product of signed bytes themselves: c is m by
+// n entries.
+template <u32 MU, u32 MW, u32 NW, u32 KS, u32 STAGES>
+DEVICE_INLINE void tile_bytes(u32 *c, const uint4 *a, const uint4 *b, u32 rows, u32 columns, u32 depth, u32 m, u32 width, u32 n, bool add) {
+  SHARED_DYNAMIC(uint4, ring);
+  const Place p = place<MU * MW, 2 * NW>(rows, columns);
+  Tile<MU> t;
+  tile_loop<MU, MW, NW, KS, STAGES>(t, ring, a + (u64)p.row * depth * 64, b + (u64)p.column * depth * 64, depth);
+  const u32 warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const u32 row = (p.row + warp / NW * MU) * 32 + lane / 4 * 4, column = (p.column + warp % NW * 2) * 32 + lane % 4 * 8;
 #pragma unroll
-    for (u32 i = 0; i < 2 * MU; i++)
+  for (u32 i = 0; i < 2 * MU; i++)
 #pragma unroll
-      for (u32 j = 0; j < 2; j++)
+    for (u32 j = 0; j < 2; j++)
 #pragma unroll
-        for (u32 e = 0; e < 4; e++) {
-          const u32 y = row + i / 2 * 32 + i % 2 * 2 + e / 2, x = column + j * 32 + e % 2 * 4;
-          const u32 r[4] = {m31_from_i32(t.d[i][4 * j][e]), m31_from_i32(t.d[i][4 * j + 1][e]), m31_from_i32(t.d[i][4 * j + 2][e]),
-                            m31_from_i32(t.d[i][4 * j + 3][e])};
-          if (y < m && x < width) store4(c + (u64)y * n + x, r, width - x, add);
-        }
-  });
+      for (u32 e = 0; e < 4; e++) {
+        const u32 y = row + i / 2 * 32 + i % 2 * 2 + e / 2, x = column + j * 32 + e % 2 * 4;
+        const u32 r[4] = {m31_from_i32(t.d[i][4 * j][e]), m31_from_i32(t.d[i][4 * j + 1][e]), m31_from_i32(t.d[i][4 * j + 2][e]),
+                          m31_from_i32(t.d[i][4 * j + 3][e])};
+        if (y < m && x < width) store4(c + (u64)y * n + x, r, width - x, add);
+      }
 }

@@ -14,7 +14,6 @@ type tiling struct {
 	name          string // after matrix_gemm_ and matrix_bytes_
 	rows, columns int    // of a block's tile
 	threads       int
-	blocks        int // that a multiprocessor has room for
 	memory        int // shared, in bytes
 }
 
@@ -25,8 +24,8 @@ const (
 )
 
 var (
-	wide = tiling{name: "wide", rows: 4, columns: 8, threads: 256, blocks: 1, memory: (4 + 8) * piece * 4 * bytes}
-	slim = tiling{name: "slim", rows: 2, columns: 4, threads: 128, blocks: 3, memory: (2 + 4) * piece * 4 * bytes}
+	wide = tiling{name: "wide", rows: 4, columns: 8, threads: 256, memory: (4 + 8) * piece * 4 * bytes}
+	slim = tiling{name: "slim", rows: 2, columns: 4, threads: 128, memory: (2 + 4) * piece * 4 * bytes}
 )
 
 // byRows says whether to multiply row by row, each at the rate at which the right
@@ -238,16 +237,14 @@ func (w *pass[B]) multiply() error {
 		return err
 	}
 	to, add := w.c.Slice(w.row*s.N+w.column, w.c.Len()), truth(w.step > 0)
-	// As many blocks as run at once; each takes its tiles one after the other.
-	blocks := min(rows/p.rows*(columns/p.columns)*planes, max(1, w.q.Device().Info().Units)*p.blocks)
+	tiles := rows / p.rows * (columns / p.columns)
 	if p.direct {
-		return w.q.Launch(residueKernel("matrix_bytes_"+p.name), device.D1(blocks), device.D1(p.threads), p.memory,
+		return w.q.Launch(residueKernel("matrix_bytes_"+p.name), device.D1(tiles), device.D1(p.threads), p.memory,
 			to.Arg(), w.left.Arg(), w.right.Arg(), device.U32(rows), device.U32(columns), device.U32(steps),
 			device.U32(p.m), device.U32(p.n), device.U32(s.N), add)
 	}
-	err = w.q.Launch(residueKernel("matrix_gemm_"+p.name), device.D1(blocks), device.D1(p.threads), p.memory,
-		w.result.Arg(), w.left.Arg(), w.right.Arg(), w.constants.Arg(), device.U32(rows), device.U32(columns), device.U32(steps),
-		device.U32(planes), truth(p.shared))
+	err = w.q.Launch(residueKernel("matrix_gemm_"+p.name), device.D2(tiles, planes), device.D1(p.threads), p.memory,
+		w.result.Arg(), w.left.Arg(), w.right.Arg(), w.constants.Arg(), device.U32(rows), device.U32(columns), device.U32(steps), truth(p.shared))
 	if err != nil {
 		return err
 	}
