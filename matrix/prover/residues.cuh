@@ -53,7 +53,7 @@ DEVICE_INLINE i32 residue(i32 v, i32 m, i32 magic38) {
 // one: for |v| <= 2^30 and |one|, |high| <= 128 the sum is below 2^23, and the
 // quotient off by less than 2^-9 before it is rounded.
 DEVICE_INLINE i32 small_residue(i32 v, i32 one, i32 high, i32 m, i32 magic32) {
-  const i32 top = (v + (1 << 14)) >> 15, s = top * high + (v - (top << 15)) * one;
+  const i32 top = (v + (1 << 14)) >> 15, s = top * high + (v - (i32)((u32)top << 15)) * one;
   return s - (i32)(mad_wide(s, magic32, (i64)1 << 31) >> 32) * m;
 }
 
