@@ -34,7 +34,7 @@ var ClaimsSource = &kernel.Source{Name: "zkml/prover/claims.cu", Text: claimsTex
 // preload compiles what a proof launches, all units at once: one after the
 // other, as stages reach them, takes several times as long.
 func preload(d *device.Device) error {
-	units := append(sumcheckprover.Sources(), mleprover.Source, logupprover.Source, logupprover.TailSource)
+	units := append(sumcheckprover.Sources(), mleprover.Source, mleprover.RestrictSource, logupprover.Source, logupprover.TailSource)
 	return d.Preload(append(units, transcriptprover.Source, Source, ClaimsSource)...)
 }
 
