@@ -53,7 +53,7 @@ type sizes struct {
 	blocks int
 }
 
-var defaultSizes = sizes{tailVars: 10, blocks: 1024}
+var defaultSizes = sizes{tailVars: 10, blocks: 528}
 
 // Kinds of numerators are numbered as in layer.cuh; kernels have these suffixes.
 const (

@@ -84,7 +84,7 @@ DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
   u32 sum = poseidon2_warp_fold(m31_partial(total)), feedback = ldg(poseidon2_warp_partials[1] + lane);
   u32 rest = m31_once(shfl_idx(sum, 0)), known = shfl_idx(sum, 1);
   t = rest - y;
-#pragma unroll 2
+#pragma unroll 1
   for (u32 r = 1; r < 14; r++) {
     x = poseidon2_warp_fold(mad_wide(x, power, rest + y));
     rest = m31_once(poseidon2_warp_fold(mad_wide(y, 15u, known)));
@@ -101,21 +101,18 @@ DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
 }
 
 // poseidon2_warp_permute is the width-16 permutation, one word a lane, lanes 16
-// to 31 mirroring 0 to 15. A kernel has its code once, which a warp on its own
-// fetches about as slowly as it runs.
+// to 31 mirroring 0 to 15. A kernel has its code once and in loops: a warp on its
+// own fetches code about as slowly as it runs it.
 static __device__ __noinline__ u32 poseidon2_warp_permute(u32 x) {
   const u32 *constants = poseidon2_warp_rounds[0] + (threadIdx.x & 15);
   u32 c = ldg(constants);
-  x = poseidon2_warp_external(x);
 #pragma unroll 1
-  for (u32 half = 0;; half++) {
-#pragma unroll 1
-    for (u32 r = 0; r < 4; r++) {
-      x = poseidon2_warp_external(poseidon2_warp_sbox(x + c));
-      c = ldg(constants += 16);
-    }
-    if (half == 1) return x;
-    x = poseidon2_warp_partial(x);
+  for (u32 r = 0;; r++) {
+    x = poseidon2_warp_external(x);
+    if (r == 4) x = poseidon2_warp_partial(x);
+    if (r == 8) return x;
+    x = poseidon2_warp_sbox(x + c);
+    c = ldg(constants += 16);
   }
 }
 
