@@ -60,7 +60,7 @@ func Evaluate[T Entry](q *device.Queue, out device.Buffer[m31.QM31], table devic
 }
 
 // Evaluations writes the values of many tables, each at its point, to out, in
-// two launches: the columns of all tables are restricted to the last part of
+// three launches: the columns of all tables are restricted to the last part of
 // the points, and the results to the first.
 func Evaluations(q *device.Queue, out device.Buffer[m31.QM31], list []Evaluation) error {
 	if out.Len() != len(list) {

@@ -1,6 +1,6 @@
 // Restrictions of many matrices in one launch: sums of a matrix's rows or
 // columns by weights in QM31. A block works on one tile of one matrix and writes
-// the tile's share of its results; the last block to do so adds the shares up.
+// the tile's share of its results; mle_restrict_sum adds the shares up.
 //
 // All products are the tensor cores'. A word of M31 is four signed digits to the
 // base 256, so that a weight is sixteen signed bytes, and sums of products of
@@ -17,14 +17,15 @@
 struct mle_job {
   const void *a;            // rows x cols, row by row
   const qm31 *table, *point; // the weights, or the point whose eq they are
-  qm31 *parts;               // splits x used; out itself if there is one split
-  qm31 *out;                 // length, of which `used` are results and the rest zeros
-  u32 *arrived;              // a zero for each tile along the results
-  u64 rows, cols, vars;      // vars: coordinates of the point
-  u64 tile;                  // weights of a tile
-  u64 across, first;         // tiles along the results; the job's first tile
+  qm31 *parts;              // splits x used
+  qm31 *out;                // length, of which `used` are results and the rest zeros
+  u64 rows, cols, vars;     // vars: coordinates of the point
+  u64 tile;                 // weights of a tile
+  u64 across, first;        // tiles along the results; the job's first tile
   u64 used, length, splits;
-  u64 aligned;               // rows begin at multiples of 16 bytes
+  u64 sum_first, sum_lanes; // mle_restrict_sum: the first block, threads a result
+  u64 aligned;              // rows begin at multiples of 16 bytes
+  u64 along;                // results of a tile
 };
 
 // place is a block's tile: results from `at` on, weights in [from, to).
@@ -33,8 +34,8 @@ struct tile_place {
   u32 at, split, from, to;
 };
 
-// find_tile gives all threads of the block its tile; `step` results are a tile's.
-DEVICE_INLINE tile_place find_tile(const mle_job *jobs, u32 count, u32 step, u32 weights_are_rows) {
+// find_tile gives all threads of the block its tile.
+DEVICE_INLINE tile_place find_tile(const mle_job *jobs, u32 count, u32 weights_are_rows) {
   __shared__ u32 found;
   for (u32 j = threadIdx.x; j < count; j += blockDim.x)
     if (jobs[j].first <= blockIdx.x && (j + 1 == count || blockIdx.x < jobs[j + 1].first)) found = j;
@@ -44,35 +45,10 @@ DEVICE_INLINE tile_place find_tile(const mle_job *jobs, u32 count, u32 step, u32
   u32 local = blockIdx.x - (u32)p.job->first, across = (u32)p.job->across, tile = (u32)p.job->tile;
   u32 weights = (u32)(weights_are_rows ? p.job->rows : p.job->cols);
   p.split = local / across;
-  p.at = (local - p.split * across) * step;
+  p.at = (local - p.split * across) * (u32)p.job->along;
   p.from = p.split * tile;
   p.to = weights - p.from < tile ? weights : p.from + tile;
   return p;
-}
-
-// finish_tile adds up the shares of the tile's `step` results once all are there,
-// and clears what is behind the last result. All threads of the block call it.
-DEVICE_INLINE void finish_tile(tile_place p, u32 step) {
-  __shared__ u32 last;
-  const mle_job *job = p.job;
-  u32 splits = (u32)job->splits, used = (u32)job->used;
-  if (splits > 1) {
-    __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(job->arrived + p.at / step, 1u) == splits - 1;
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    u32 end = used - p.at < step ? used : p.at + step;
-    for (u32 i = p.at + threadIdx.x; i < end; i += blockDim.x) {
-      qm31 s = job->parts[i];
-#pragma unroll 4
-      for (u32 k = 1; k < splits; k++) s = qm31_add(s, job->parts[(u64)k * used + i]);
-      job->out[i] = s;
-    }
-  }
-  if (used - p.at <= step)
-    for (u64 i = used + threadIdx.x; i < job->length; i += blockDim.x) job->out[i] = qm31_zero();
 }
 
 // ---- bytes -------------------------------------------------------------------
@@ -137,80 +113,53 @@ DEVICE_INLINE void column_digits(uint4 *shared, const mle_job *job, u32 x, u32 t
   }
 }
 
-// column_products multiplies 64 columns of 32 rows with their weights' digits.
-DEVICE_INLINE void column_products(i32 (&acc)[2][2][4], uint4 v0, uint4 v1, uint4 v2, uint4 v3, const uint4 *shared) {
-  u32 a[4][4] = {{v0.x, v1.x, v0.y, v1.y}, {v0.z, v1.z, v0.w, v1.w}, {v2.x, v3.x, v2.y, v3.y}, {v2.z, v3.z, v2.w, v3.w}};
+template <bool ALIGNED>
+DEVICE_INLINE void column_steps(i32 (&acc)[2][2][4], const i8 *p, i32 rows, u32 cols, i32 left, u32 steps, const uint4 *shared) {
+  u64 down = 8 * (u64)cols;
+#pragma unroll (ALIGNED ? 2 : 1)
+  for (u32 s = 0; s < steps; s++, p += 64, left -= 64) {
+    uint4 v[4];
 #pragma unroll
-  for (u32 n = 0; n < 2; n++) {
-    uint4 d = shared[n * 32 + lane_id()];
-    u32 b0[2] = {d.x, d.y}, b1[2] = {d.z, d.w};
+    for (u32 i = 0; i < 4; i++) v[i] = load_bytes<ALIGNED>(p + i * down, (i32)(8 * i) < rows ? left : 0);
 #pragma unroll
-    for (u32 r = 0; r < 2; r++) {
-      mma_s8(acc[r][n], a[2 * r], b0);
-      mma_s8(acc[r][n], a[2 * r + 1], b1);
+    for (u32 n = 0; n < 2; n++) {
+      uint4 d = shared[(2 * s + n) * 32 + lane_id()];
+      u32 b0[2] = {d.x, d.y}, b1[2] = {d.z, d.w};
+#pragma unroll
+      for (u32 r = 0; r < 2; r++) {
+        u32 a0[4] = {v[2 * r].x, v[2 * r + 1].x, v[2 * r].y, v[2 * r + 1].y};
+        u32 a1[4] = {v[2 * r].z, v[2 * r + 1].z, v[2 * r].w, v[2 * r + 1].w};
+        mma_s8(acc[r][n], a0, b0);
+        mma_s8(acc[r][n], a1, b1);
+      }
     }
   }
 }
 
-DEVICE_INLINE void unaligned_column_steps(i32 (&acc)[2][2][4], const i8 *p, i32 rows, u32 cols, i32 left, u32 n, const uint4 *shared) {
-  u64 down = 8 * (u64)cols;
-  uint4 v[4];
-#pragma unroll 1
-  for (u32 x = 0; x < n; x += 64) {
-#pragma unroll
-    for (u32 i = 0; i < 4; i++) v[i] = load_bytes<false>(p + i * down + x, (i32)(8 * i) < rows ? left - (i32)x : 0);
-    column_products(acc, v[0], v[1], v[2], v[3], shared + x);
-  }
-}
-
-// Loads run a step of 128 columns ahead.
-DEVICE_INLINE void column_steps(i32 (&acc)[2][2][4], const i8 *p, i32 rows, u32 cols, i32 left, u32 n, const uint4 *shared) {
-  u64 down = 8 * (u64)cols;
-  uint4 v[8], next[8];
-#pragma unroll
-  for (u32 i = 0; i < 8; i++) next[i] = load_bytes<true>(p + (i & 3) * down + 16 * (i & 4), (i32)(8 * (i & 3)) < rows ? left - (i32)(16 * (i & 4)) : 0);
-#pragma unroll 1
-  for (u32 x = 0; x < n; x += 128) {
-    p += 128;
-    left -= 128;
-#pragma unroll
-    for (u32 i = 0; i < 8; i++) {
-      v[i] = next[i];
-      next[i] = load_bytes<true>(p + (i & 3) * down + 16 * (i & 4), (i32)(8 * (i & 3)) < rows ? left - (i32)(16 * (i & 4)) : 0);
-    }
-    column_products(acc, v[0], v[1], v[2], v[3], shared + x);
-    column_products(acc, v[4], v[5], v[6], v[7], shared + x + 64);
-  }
-}
-
-DEVICE_INLINE void cols_bytes_tile(tile_place tile, const uint4 *shared) {
+extern "C" __global__ void __launch_bounds__(256) mle_restrict_cols_bytes(const mle_job *jobs, u32 count) {
+  __shared__ uint4 shared[SEGMENT];
+  tile_place tile = find_tile(jobs, count, 0);
   const mle_job *job = tile.job;
   u32 lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  u32 rows = (u32)job->rows, cols = (u32)job->cols, row = tile.at + (threadIdx.x >> 5) * 32;
-  if (row >= rows) return;
-  i32 acc[2][2][4] = {};
-  u32 n = tile.to - tile.from;
-  i32 down = (i32)(rows - row) - (i32)g, left = (i32)n - (i32)(16 * t);
-  const i8 *a = reinterpret_cast<const i8 *>(job->a) + (u64)(row + g) * cols + tile.from + 16 * t;
-  if (job->aligned)
-    column_steps(acc, a, down, cols, left, n, shared);
-  else
-    unaligned_column_steps(acc, a, down, cols, left, n, shared);
-  u32 *out = reinterpret_cast<u32 *>(job->parts + (u64)tile.split * rows);
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) {
-    u32 k = row + g + 8 * i, r = i >> 1, h = 2 * (i & 1);
-    if (k < rows) out[4 * (u64)k + t] = from_digits(acc[r][0][h], acc[r][0][h + 1], acc[r][1][h], acc[r][1][h + 1]);
-  }
-}
-
-extern "C" __global__ void __launch_bounds__(256, 2) mle_restrict_cols_bytes(const mle_job *jobs, u32 count) {
-  __shared__ uint4 shared[SEGMENT];
-  tile_place tile = find_tile(jobs, count, 256, 0);
-  column_digits(shared, tile.job, tile.from, tile.to);
+  u32 rows = (u32)job->rows, cols = (u32)job->cols, end = tile.at + (u32)job->along, n = tile.to - tile.from;
+  column_digits(shared, job, tile.from, tile.to);
   __syncthreads();
-  cols_bytes_tile(tile, shared);
-  finish_tile(tile, 256);
+  u32 *out = reinterpret_cast<u32 *>(job->parts + (u64)tile.split * rows);
+#pragma unroll 1
+  for (u32 row = tile.at + (threadIdx.x >> 5) * 32; row < end && row < rows; row += 256) {
+    i32 acc[2][2][4] = {};
+    i32 down = (i32)(rows - row) - (i32)g, left = (i32)n - (i32)(16 * t);
+    const i8 *a = reinterpret_cast<const i8 *>(job->a) + (u64)(row + g) * cols + tile.from + 16 * t;
+    if (job->aligned)
+      column_steps<true>(acc, a, down, cols, left, (n + 63) / 64, shared);
+    else
+      column_steps<false>(acc, a, down, cols, left, (n + 63) / 64, shared);
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+      u32 k = row + g + 8 * i, r = i >> 1, h = 2 * (i & 1);
+      if (k < rows) out[4 * (u64)k + t] = from_digits(acc[r][0][h], acc[r][0][h + 1], acc[r][1][h], acc[r][1][h + 1]);
+    }
+  }
 }
 
 // Rows of bytes: a warp does 128 columns, which are the eight columns of sixteen
@@ -263,10 +212,14 @@ DEVICE_INLINE void row_steps(i32 (&acc)[16][4], const i8 *a, u32 row, u32 to, u3
   }
 }
 
-DEVICE_INLINE void rows_bytes_tile(tile_place tile, const uint4 *shared) {
+extern "C" __global__ void __launch_bounds__(256) mle_restrict_rows_bytes(const mle_job *jobs, u32 count) {
+  __shared__ uint4 shared[SEGMENT];
+  tile_place tile = find_tile(jobs, count, 1);
   const mle_job *job = tile.job;
   u32 lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   u32 cols = (u32)job->cols, column = tile.at + (threadIdx.x >> 5) * 128;
+  row_digits(shared, job, tile.from, tile.to);
+  __syncthreads();
   if (column >= cols) return;
   i32 acc[16][4] = {};
   u32 n = tile.to - tile.from;
@@ -288,15 +241,6 @@ DEVICE_INLINE void rows_bytes_tile(tile_place tile, const uint4 *shared) {
     u32 k = column + 32 * t + 16 * upper + s;
     if (k < cols) out[4 * (u64)k + (g & 3)] = m31_reduce((u64)(v + ((i64)M31_P << 27)));
   }
-}
-
-extern "C" __global__ void __launch_bounds__(256) mle_restrict_rows_bytes(const mle_job *jobs, u32 count) {
-  __shared__ uint4 shared[SEGMENT];
-  tile_place tile = find_tile(jobs, count, 1024, 1);
-  row_digits(shared, tile.job, tile.from, tile.to);
-  __syncthreads();
-  rows_bytes_tile(tile, shared);
-  finish_tile(tile, 1024);
 }
 
 // ---- words of M31 -------------------------------------------------------------
@@ -342,18 +286,11 @@ DEVICE_INLINE void word_column_steps(i32 (&acc)[2][4][4], const u32 *p, i32 rows
   u64 down = 8 * (u64)cols;
   u32 sel = power_selector(lane_id() >> 2);
   const uint4 *w = shared + 4 * (lane_id() & 3);
-  uint4 next[4]; // loads run a step ahead
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) next[i] = load_words<ALIGNED>(p + i * down, (i32)(8 * i) < rows ? left : 0);
 #pragma unroll (ALIGNED ? 2 : 1)
-  for (u32 s = 0; s < steps; s++, w += 16) {
+  for (u32 s = 0; s < steps; s++, p += 16, left -= 16, w += 16) {
     uint4 v[4];
-    p += 16;
-    left -= 16;
 #pragma unroll
-    for (u32 i = 0; i < 4; i++) v[i] = next[i];
-#pragma unroll
-    for (u32 i = 0; i < 4; i++) next[i] = load_words<ALIGNED>(p + i * down, (i32)(8 * i) < rows ? left : 0);
+    for (u32 i = 0; i < 4; i++) v[i] = load_words<ALIGNED>(p + i * down, (i32)(8 * i) < rows ? left : 0);
 #pragma unroll
     for (u32 half = 0; half < 2; half++) {
       uint4 c = w[2 * half], d = w[2 * half + 1];
@@ -370,42 +307,38 @@ DEVICE_INLINE void word_column_steps(i32 (&acc)[2][4][4], const u32 *p, i32 rows
   }
 }
 
-DEVICE_INLINE void cols_words_tile(tile_place tile, const uint4 *shared) {
+extern "C" __global__ void __launch_bounds__(256) mle_restrict_cols_words(const mle_job *jobs, u32 count) {
+  __shared__ uint4 shared[SEGMENT];
+  tile_place tile = find_tile(jobs, count, 0);
   const mle_job *job = tile.job;
   u32 lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
-  u32 rows = (u32)job->rows, cols = (u32)job->cols, row = tile.at + (threadIdx.x >> 5) * 32;
-  if (row >= rows) return;
-  i32 acc[2][4][4] = {};
-  u32 n = tile.to - tile.from;
-  i32 down = (i32)(rows - row) - (i32)g, left = (i32)n - (i32)(4 * t);
-  const u32 *a = reinterpret_cast<const u32 *>(job->a) + (u64)(row + g) * cols + tile.from + 4 * t;
-  if (job->aligned)
-    word_column_steps<true>(acc, a, down, cols, left, (n + 15) / 16, shared);
-  else
-    word_column_steps<false>(acc, a, down, cols, left, (n + 15) / 16, shared);
-  // Lane 4g + t has powers 2t and 2t + 1 of rows g and g + 8, for every word.
-  u32 *out = reinterpret_cast<u32 *>(job->parts + (u64)tile.split * rows), turn = 16 * t % 31;
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) {
-    u32 k = row + g + 8 * i, mine = 0;
-#pragma unroll
-    for (u32 q = 0; q < 4; q++) {
-      u32 v = m31_rotate(from_digits(acc[i >> 1][q][2 * (i & 1)], acc[i >> 1][q][2 * (i & 1) + 1], 0, 0), turn);
-      v = m31_add(v, shfl_xor(v, 1));
-      v = m31_add(v, shfl_xor(v, 2));
-      if (q == t) mine = v;
-    }
-    if (k < rows) out[4 * (u64)k + t] = mine;
-  }
-}
-
-extern "C" __global__ void __launch_bounds__(256, 2) mle_restrict_cols_words(const mle_job *jobs, u32 count) {
-  __shared__ uint4 shared[SEGMENT];
-  tile_place tile = find_tile(jobs, count, 256, 0);
-  word_digits(shared, tile.job, tile.from, tile.to);
+  u32 rows = (u32)job->rows, cols = (u32)job->cols, end = tile.at + (u32)job->along, n = tile.to - tile.from;
+  word_digits(shared, job, tile.from, tile.to);
   __syncthreads();
-  cols_words_tile(tile, shared);
-  finish_tile(tile, 256);
+  u32 *out = reinterpret_cast<u32 *>(job->parts + (u64)tile.split * rows), turn = 16 * t % 31;
+#pragma unroll 1
+  for (u32 row = tile.at + (threadIdx.x >> 5) * 32; row < end && row < rows; row += 256) {
+    i32 acc[2][4][4] = {};
+    i32 down = (i32)(rows - row) - (i32)g, left = (i32)n - (i32)(4 * t);
+    const u32 *a = reinterpret_cast<const u32 *>(job->a) + (u64)(row + g) * cols + tile.from + 4 * t;
+    if (job->aligned)
+      word_column_steps<true>(acc, a, down, cols, left, (n + 15) / 16, shared);
+    else
+      word_column_steps<false>(acc, a, down, cols, left, (n + 15) / 16, shared);
+    // Lane 4g + t has powers 2t and 2t + 1 of rows g and g + 8, for every word.
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+      u32 k = row + g + 8 * i, mine = 0;
+#pragma unroll
+      for (u32 q = 0; q < 4; q++) {
+        u32 v = m31_rotate(from_digits(acc[i >> 1][q][2 * (i & 1)], acc[i >> 1][q][2 * (i & 1) + 1], 0, 0), turn);
+        v = m31_add(v, shfl_xor(v, 1));
+        v = m31_add(v, shfl_xor(v, 2));
+        if (q == t) mine = v;
+      }
+      if (k < rows) out[4 * (u64)k + t] = mine;
+    }
+  }
 }
 
 // Rows of words: a warp does 32 columns, which are the eight columns of four
@@ -414,22 +347,13 @@ template <bool ALIGNED>
 DEVICE_INLINE void word_row_steps(i32 (&acc)[2][4][4], const u32 *a, u32 row, u32 to, u32 cols, i32 left, u32 steps, const uint4 *shared) {
   u32 t = lane_id() & 3, sel = power_selector(lane_id() >> 2);
   const uint4 *w = shared + t;
-  uint4 next[4]; // loads run a step ahead
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) {
-    u32 k = row + 4 * i + t;
-    next[i] = load_words<ALIGNED>(a + (u64)(k < to ? k : to - 1) * cols, left);
-  }
 #pragma unroll (ALIGNED ? 2 : 1)
-  for (u32 s = 0; s < steps; s++, w += 16) {
+  for (u32 s = 0; s < steps; s++, row += 16, w += 16) {
     uint4 v[4];
-    row += 16;
-#pragma unroll
-    for (u32 i = 0; i < 4; i++) v[i] = next[i];
 #pragma unroll
     for (u32 i = 0; i < 4; i++) {
       u32 k = row + 4 * i + t;
-      next[i] = load_words<ALIGNED>(a + (u64)(k < to ? k : to - 1) * cols, row < to ? left : 0);
+      v[i] = load_words<ALIGNED>(a + (u64)(k < to ? k : to - 1) * cols, left);
     }
 #pragma unroll
     for (u32 half = 0; half < 2; half++) {
@@ -446,10 +370,14 @@ DEVICE_INLINE void word_row_steps(i32 (&acc)[2][4][4], const u32 *a, u32 row, u3
   }
 }
 
-DEVICE_INLINE void rows_words_tile(tile_place tile, const uint4 *shared) {
+extern "C" __global__ void __launch_bounds__(256, 2) mle_restrict_rows_words(const mle_job *jobs, u32 count) {
+  __shared__ uint4 shared[SEGMENT];
+  tile_place tile = find_tile(jobs, count, 1);
   const mle_job *job = tile.job;
   u32 lane = threadIdx.x & 31, g = lane >> 2, t = lane & 3;
   u32 cols = (u32)job->cols, column = tile.at + (threadIdx.x >> 5) * 32;
+  word_digits(shared, job, tile.from, tile.to);
+  __syncthreads();
   if (column >= cols) return;
   i32 acc[2][4][4] = {};
   u32 n = tile.to - tile.from;
@@ -478,11 +406,27 @@ DEVICE_INLINE void rows_words_tile(tile_place tile, const uint4 *shared) {
   }
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) mle_restrict_rows_words(const mle_job *jobs, u32 count) {
-  __shared__ uint4 shared[SEGMENT];
-  tile_place tile = find_tile(jobs, count, 256, 1);
-  word_digits(shared, tile.job, tile.from, tile.to);
+// ---- shares --------------------------------------------------------------------
+
+// mle_restrict_sum: out[i] is the sum of the shares of result i, 0 beyond the
+// results. sum_lanes threads, which divide the warps among them, add up one. Jobs
+// that have no blocks begin where the next one does.
+extern "C" __global__ void __launch_bounds__(256) mle_restrict_sum(const mle_job *jobs, u32 count) {
+  __shared__ u32 found;
+  __shared__ qm31 shared[256];
+  for (u32 j = threadIdx.x; j < count; j += blockDim.x)
+    if (jobs[j].sum_first <= blockIdx.x && (j + 1 == count || blockIdx.x < jobs[j + 1].sum_first)) found = j;
   __syncthreads();
-  rows_words_tile(tile, shared);
-  finish_tile(tile, 256);
+  const mle_job *job = jobs + found;
+  u32 lanes = (u32)job->sum_lanes, width = 256 / lanes, lane = threadIdx.x / width;
+  u64 i = (blockIdx.x - job->sum_first) * width + threadIdx.x % width;
+  qm31 s = qm31_zero();
+  if (i < job->used)
+    for (u64 k = lane; k < job->splits; k += lanes) s = qm31_add(s, job->parts[k * job->used + i]);
+  if (lanes > 1) {
+    shared[threadIdx.x] = s;
+    __syncthreads();
+    for (u32 k = 1; lane == 0 && k < lanes; k++) s = qm31_add(s, shared[threadIdx.x + k * width]);
+  }
+  if (lane == 0 && i < job->length) job->out[i] = s;
 }

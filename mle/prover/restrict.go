@@ -76,7 +76,8 @@ func (r Restriction) check() error {
 }
 
 // Restrict does many restrictions, of matrices of any sizes, in one launch for
-// each combination of side and storage. Outputs may not overlap. Cost: an entry of a matrix is read once and multiplied by a weight.
+// each combination of side and storage and one that adds up. Outputs may not
+// overlap. Cost: an entry of a matrix is read once and multiplied by a weight.
 func Restrict(q *device.Queue, list []Restriction) error {
 	work := make([]Restriction, 0, len(list))
 	for i, r := range list {
@@ -93,7 +94,7 @@ func Restrict(q *device.Queue, list []Restriction) error {
 		return nil
 	}
 	if !q.OnHost() {
-		return launchRestrictions(q, work)
+		return launchRestrictions(q, work, restrictKernel.divide)
 	}
 	for _, r := range work {
 		if err := restrictOnHost(q, r); err != nil {

@@ -7,55 +7,65 @@ import (
 )
 
 // jobWords is the size of restrict.cu's mle_job.
-const jobWords = 16
+const jobWords = 18
 
 // segment is SEGMENT of restrict.cu: the most weights of a tile.
 const segment = 2048
 
-// A launch has enoughTiles tiles if they are of a size that pays for what a
-// block does once, and otherwise one for each multiprocessor of a large card.
+// enoughTiles keeps every multiprocessor of a large card busy: tiles get smaller
+// as long as there are fewer, since each is some time in making its weights.
+// From manyTiles on, tiles are larger than that.
 const (
-	enoughTiles = 1056
-	fewestTiles = 264
+	enoughTiles = 320
+	manyTiles   = 2112
 )
 
 // restrictKernel is how one kernel divides matrices into tiles.
 type restrictKernel struct {
-	name  string
-	side  Side
-	bytes bool
-	along int // results of a tile
-	pays  int // weights of a tile of 128 KiB
+	name   string
+	side   Side
+	bytes  bool
+	along  int // results of a tile, of one pass
+	passes int // the most passes of a tile, which makes its weights once for all
+	fewest int // weights of the smallest tile
 }
 
 var restrictKernels = [...]restrictKernel{
-	{"mle_restrict_rows_bytes", Rows, true, 1024, 128},
-	{"mle_restrict_rows_words", Rows, false, 256, 128},
-	{"mle_restrict_cols_bytes", Columns, true, 256, 512},
-	{"mle_restrict_cols_words", Columns, false, 256, 128},
+	{"mle_restrict_rows_bytes", Rows, true, 1024, 1, 64},
+	{"mle_restrict_rows_words", Rows, false, 256, 1, 64},
+	{"mle_restrict_cols_bytes", Columns, true, 256, 4, 256},
+	{"mle_restrict_cols_words", Columns, false, 256, 4, 256},
 }
-
-// smallestTile is the fewest weights of a tile, a multiple of what all kernels
-// do at a time.
-const smallestTile = 64
 
 func (k restrictKernel) does(r Restriction) bool {
 	return k.side == r.Side && k.bytes == (r.Bytes.Len() > 0)
 }
 
-func (k restrictKernel) tiles(r Restriction, tile int) int {
-	return device.Blocks(r.results(), k.along) * device.Blocks(r.combined(), tile)
+// division is how a launch divides matrices: results and weights of a tile.
+type division struct{ along, tile int }
+
+func (d division) tiles(r Restriction) int {
+	return device.Blocks(r.results(), d.along) * device.Blocks(r.combined(), d.tile)
 }
 
-// tile is the number of weights of the tiles of all matrices in list.
-func (k restrictKernel) tile(list []Restriction) int {
-	for tile := segment; ; tile /= 2 {
+// divide chooses the division of the matrices in list.
+func (k restrictKernel) divide(list []Restriction) division {
+	d := division{k.along * k.passes, segment}
+	for {
 		total := 0
 		for _, r := range list {
-			total += k.tiles(r, tile)
+			total += d.tiles(r)
 		}
-		if total >= enoughTiles || tile <= k.pays && total >= fewestTiles || tile <= smallestTile {
-			return tile
+		switch {
+		case d.along > k.along:
+			if total >= manyTiles {
+				return d
+			}
+			d.along /= 2
+		case total >= enoughTiles || d.tile <= k.fewest:
+			return d
+		default:
+			d.tile /= 2
 		}
 	}
 }
@@ -70,8 +80,7 @@ func RestrictScratch(r Restriction, bytes bool) int64 {
 	total := int64(8 * jobWords)
 	for _, k := range restrictKernels {
 		if k.side == r.Side && k.bytes == bytes {
-			total += 4*int64(device.Blocks(r.results(), k.along)) + 8
-			total += 16 * int64(r.results()) * int64(device.Blocks(r.combined(), k.tile([]Restriction{r})))
+			total += 16 * int64(r.results()) * int64(device.Blocks(r.combined(), k.divide([]Restriction{r}).tile))
 		}
 	}
 	return total
@@ -86,55 +95,56 @@ func (k restrictKernel) of(list []Restriction) (mine []Restriction) {
 	return mine
 }
 
-// launchRestrictions does restrictions of matrices that are not empty.
-func launchRestrictions(q *device.Queue, list []Restriction) error {
+// launchRestrictions does restrictions of matrices that are not empty, divided as
+// divide says. A matrix
+// with one tile's share a result gets its results at once; the shares of the
+// others, and the zeros behind results, are mle_restrict_sum's.
+func launchRestrictions(q *device.Queue, list []Restriction, divide func(restrictKernel, []Restriction) division) error {
 	type launch struct{ kernel, first, count, tiles int }
-	type where struct{ parts, arrived int } // of a job, in the working memory
 	var launches []launch
-	words := make([]uint64, 0, (jobWords+1)*len(list))
-	var at []where
-	parts, arrived := 0, 0 // elements; counters
+	words := make([]uint64, 0, jobWords*len(list))
+	type share struct{ job, at int } // where a job's shares are
+	var shares []share
+	parts, sums := 0, 0 // elements; blocks of mle_restrict_sum
 	for i, k := range restrictKernels {
 		mine := k.of(list)
 		if len(mine) == 0 {
 			continue
 		}
-		tile := k.tile(mine)
+		d := divide(k, mine)
 		l := launch{kernel: i, first: len(words) / jobWords, count: len(mine)}
 		for _, r := range mine {
-			used, splits := r.results(), device.Blocks(r.combined(), tile)
-			across := device.Blocks(used, k.along)
+			used, splits, lanes := r.results(), device.Blocks(r.combined(), d.tile), 1
+			if splits > 16 {
+				lanes = 8
+			}
 			a, align := r.Words.Address()|r.Bytes.Address(), 4*r.Cols
 			if k.bytes {
 				align = r.Cols
 			}
-			words = append(words, a, r.Weights.Address(), r.Point.Address(), r.Out.Address(), r.Out.Address(), 0,
-				uint64(r.Rows), uint64(r.Cols), uint64(r.Point.Len()), uint64(tile), uint64(across), uint64(l.tiles),
-				uint64(used), uint64(r.Out.Len()), uint64(splits), flag((a|uint64(align))%16 == 0))
-			l.tiles += k.tiles(r, tile)
-			at = append(at, where{parts, arrived})
-			if splits > 1 {
+			words = append(words, a, r.Weights.Address(), r.Point.Address(), r.Out.Address(), r.Out.Address(),
+				uint64(r.Rows), uint64(r.Cols), uint64(r.Point.Len()), uint64(d.tile),
+				uint64(device.Blocks(used, d.along)), uint64(l.tiles), uint64(used), uint64(r.Out.Len()), uint64(splits),
+				uint64(sums), uint64(lanes), flag((a|uint64(align))%16 == 0), uint64(d.along))
+			l.tiles += d.tiles(r)
+			if splits > 1 || used < r.Out.Len() {
+				shares = append(shares, share{len(words)/jobWords - 1, parts})
 				parts += used * splits
-				arrived += across
+				sums += device.Blocks(r.Out.Len(), threads/lanes)
 			}
 		}
 		launches = append(launches, l)
 	}
-	// One allocation for shares, descriptors and, as zeros behind them, counters.
-	count := len(words)
-	words = append(words, make([]uint64, (arrived+1)/2)...)
+	// One allocation for shares and descriptors.
 	work, err := device.Alloc[uint64](q, 2*parts+len(words))
 	if err != nil {
 		return fmt.Errorf("mle: restrict: %w", err)
 	}
 	defer work.Free()
-	jobs := work.Slice(2*parts, work.Len())
-	counters := device.View[uint32](jobs.Slice(count, jobs.Len()))
-	for j, w := range at {
-		if job := words[j*jobWords:]; job[14] > 1 {
-			job[3], job[5] = work.Slice(2*w.parts, 2*parts).Address(), counters.Slice(w.arrived, counters.Len()).Address()
-		}
+	for _, s := range shares {
+		words[s.job*jobWords+3] = work.Slice(2*s.at, 2*parts).Address()
 	}
+	jobs := work.Slice(2*parts, work.Len())
 	if err := jobs.CopyFrom(q, words); err != nil {
 		return fmt.Errorf("mle: restrict: %w", err)
 	}
@@ -146,5 +156,9 @@ func launchRestrictions(q *device.Queue, list []Restriction) error {
 			return err
 		}
 	}
-	return nil
+	if sums == 0 {
+		return nil
+	}
+	return q.Launch(device.Kernel{Source: RestrictSource, Name: "mle_restrict_sum"}, device.D1(sums), device.D1(threads), 0,
+		jobs.Arg(), device.U32(len(list)))
 }
