@@ -34,9 +34,9 @@ DEVICE_INLINE void transcript_store(u32 *state, const transcript &t) {
   __syncwarp();
 }
 
-// poseidon2_warp_fold takes s = q 2^31 + r to q + r, a word in the class of s,
-// for s below 2^62 + 2^32. Less q P in one instruction would take longer.
-DEVICE_INLINE u32 poseidon2_warp_fold(u64 s) { return ((u32)s & M31_P) + (u32)(s >> 31); }
+// poseidon2_warp_fold takes s = q 2^31 + r to q + r, which is s less q P. It is a
+// word in the class of s, for s below 2^62 + 2^32.
+DEVICE_INLINE u32 poseidon2_warp_fold(u64 s) { return (u32)s + (u32)(s >> 31) * (0u - M31_P); }
 
 // poseidon2_warp_sbox is the fifth power of t, a signed word of at least -P and
 // at most P. A square folds to at most 2P, which less P is such a word again.
@@ -106,13 +106,16 @@ DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
 static __device__ __noinline__ u32 poseidon2_warp_permute(u32 x) {
   const u32 *constants = poseidon2_warp_rounds[0] + (threadIdx.x & 15);
   u32 c = ldg(constants);
+  x = poseidon2_warp_external(x);
 #pragma unroll 1
-  for (u32 r = 0;; r++) {
-    x = poseidon2_warp_external(x);
-    if (r == 4) x = poseidon2_warp_partial(x);
-    if (r == 8) return x;
-    x = poseidon2_warp_sbox(x + c);
-    c = ldg(constants += 16);
+  for (u32 half = 0;; half++) {
+#pragma unroll 1
+    for (u32 r = 0; r < 4; r++) {
+      x = poseidon2_warp_external(poseidon2_warp_sbox(x + c));
+      c = ldg(constants += 16);
+    }
+    if (half == 1) return x;
+    x = poseidon2_warp_partial(x);
   }
 }
 
