@@ -59,6 +59,7 @@ struct Batch {
   u64 count, table_count, eval_count;
   u64 n, d;    // rounds and degree of the batch
   u64 eqs;     // number of instances with an eq
+  u64 joins;   // number of instances that join after the first round
 };
 
 // A group of a pass: instances of equal size that follow each other.
@@ -211,5 +212,11 @@ static __device__ __noinline__ qm31 extended(const qm31 *values, u32 from, u32 t
   return sum;
 }
 
-// warp_total is qm31_warp_sum, once in the code.
-static __device__ __noinline__ qm31 warp_total(qm31 v) { return qm31_warp_sum(v); }
+// word_total is the sum of a word of M31 over a warp, by halves that do not
+// overflow.
+DEVICE_INLINE u32 word_total(u32 w) { return m31_reduce(((u64)warp_sum(w >> 16) << 16) + warp_sum(w & 0xffffu)); }
+
+// warp_total is qm31_warp_sum.
+static __device__ __noinline__ qm31 warp_total(qm31 v) {
+  return qm31_make(word_total(v.x[0]), word_total(v.x[1]), word_total(v.x[2]), word_total(v.x[3]));
+}

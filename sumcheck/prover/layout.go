@@ -19,7 +19,7 @@ type batchDesc struct {
 	Weights, Late, Sums, Counter uint64
 	Rounds, Evals, Point         uint64
 	Count, TableCount, EvalCount uint64
-	N, D, Eqs                    uint64
+	N, D, Eqs, Joins             uint64
 }
 
 // Words of the state besides the weights, in 64-bit words.
@@ -72,7 +72,11 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 	l := &layout{plan: planBatch(instances, n, d, lim)}
 	// Elements of everything that kernels write.
 	work, tail := 0, 0
+	joins := 0 // instances that join later
 	for _, in := range instances {
+		if in.Vars < n {
+			joins++
+		}
 		work += in.Factors * l.folded(in.Vars)
 		if l.tail < n {
 			tail += in.Factors << min(in.Vars, n-l.tail)
@@ -86,12 +90,12 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 	if limit := q.Device().Info().SharedPerBlock - staticShared; 16*tail <= limit {
 		l.shared, tail = 16*tail, 0
 	}
-	state := 2*len(instances) + lateWords + sumWords + 2
-	all, err := l.alloc(q, 2*work+2*tail+state)
+	written := 2*work + 2*tail + 2*len(instances) + lateWords + sumWords + 2
+	all, err := l.alloc(q, written+l.descWords(instances))
 	if err != nil {
 		return l, err
 	}
-	free := device.View[m31.QM31](all)
+	free := device.View[m31.QM31](all.Slice(0, written))
 	take := func(n int) (b device.Buffer[m31.QM31]) {
 		b, free = free.Slice(0, n), free.Slice(n, free.Len())
 		return b
@@ -100,7 +104,7 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 	desc := batchDesc{
 		Weights: take(len(instances)).Address(), Late: take(lateWords / 2).Address(), Sums: take(sumWords / 2).Address(), Counter: take(1).Address(),
 		Rounds: out.Rounds.Address(), Evals: out.Evals.Address(), Point: out.Point.Address(),
-		Count: uint64(len(instances)), EvalCount: uint64(out.Evals.Len()), N: uint64(n), D: uint64(d), Eqs: uint64(l.eqs),
+		Count: uint64(len(instances)), EvalCount: uint64(out.Evals.Len()), N: uint64(n), D: uint64(d), Eqs: uint64(l.eqs), Joins: uint64(joins),
 	}
 
 	firstEval := make([]int, len(instances)+1)
@@ -141,7 +145,7 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 		descs = append(descs, e)
 	}
 	desc.TableCount = uint64(len(tables))
-	return l, l.upload(q, desc, descs, tables, terms)
+	return l, l.upload(q, all.Slice(written, all.Len()), desc, descs, tables, terms)
 }
 
 // eqSizes are the entries of the two eq tables of an instance.
@@ -153,8 +157,26 @@ func eqSizes(vars int) (low, high int) {
 	return low, high
 }
 
-// upload takes all descriptors to the device, in one copy.
-func (l *layout) upload(q *device.Queue, desc batchDesc, instances []instanceDesc, tables []tableDesc, terms []uint64) error {
+// descWords is the size of all descriptors.
+func (l *layout) descWords(instances []Instance) int {
+	table := len(words([]tableDesc{{}}))
+	n := len(words([]batchDesc{{}})) + len(instances)*len(words([]instanceDesc{{}}))
+	for _, in := range instances {
+		n += in.Factors * table
+		if kernels(in).kind == 0 {
+			n += in.NumTerms()
+		}
+	}
+	for _, p := range l.passes {
+		for _, s := range p.launches {
+			n += len(words(s.groups))
+		}
+	}
+	return n
+}
+
+// upload takes all descriptors to where they are to be, in one copy.
+func (l *layout) upload(q *device.Queue, all device.Buffer[uint64], desc batchDesc, instances []instanceDesc, tables []tableDesc, terms []uint64) error {
 	var groups []group
 	for _, p := range l.passes {
 		for _, s := range p.launches {
@@ -165,10 +187,6 @@ func (l *layout) upload(q *device.Queue, desc batchDesc, instances []instanceDes
 	b := a + len(words(instances))
 	c := b + len(words(tables))
 	e := c + len(terms)
-	all, err := l.alloc(q, e+len(words(groups)))
-	if err != nil {
-		return err
-	}
 	l.batch = all.Slice(0, a)
 	desc.Instances, desc.Tables, desc.Terms = all.Slice(a, b).Address(), all.Slice(b, c).Address(), all.Slice(c, e).Address()
 	at := e

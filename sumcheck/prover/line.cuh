@@ -29,15 +29,14 @@ template <u32 POINTS> DEVICE_INLINE void line_totals(const LineGrid<POINTS> &g, 
   __syncwarp();
 }
 
-// finite_line takes sums at 0..degree-1 and infinity to those at 0..degree.
+// finite_line takes sums at 0..degree-1 and infinity, degree 2 or 3, to those at
+// 0..degree.
 DEVICE_INLINE void finite_line(qm31 *sums, u32 degree) {
-  __syncwarp();
   if ((threadIdx.x & 31) == 0) {
     qm31 v = sums[degree];
-    v = qm31_mul_base(v, degree == 2 ? 2 : 6);
-#pragma unroll 1
-    for (u32 i = 0; i < degree; i++) v = qm31_add(v, qm31_mul_base(sums[i], lagrange_at(i, degree - 1, degree)));
-    sums[degree] = v;
+    // Twice or six times the leading coefficient is the highest difference.
+    sums[degree] = degree == 2 ? qm31_sub(qm31_dbl(qm31_add(v, sums[1])), sums[0])
+                               : qm31_add(qm31_mul_base(v, 6), qm31_add(qm31_mul_base(qm31_sub(sums[2], sums[1]), 3), sums[0]));
   }
   __syncwarp();
 }

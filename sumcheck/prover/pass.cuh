@@ -85,8 +85,7 @@ template <> struct Sum<u32, false> {
   MEMBER_INLINE void add(u32 x, qm31) { v += x; }
   MEMBER_INLINE void settle() { v = m31_partial(v); }
   MEMBER_INLINE qm31 total() {
-    u32 w = m31_reduce(v);
-    return qm31_lift(m31_reduce(((u64)warp_sum(w >> 16) << 16) + warp_sum(w & 0xffffu)));
+    return qm31_lift(word_total(m31_reduce(v)));
   }
 };
 

@@ -88,15 +88,18 @@ func (in Instance) isWords() bool {
 func planBatch(instances []Instance, n, d int, lim limits) *plan {
 	p := &plan{n: n, d: d, order: make([]int, len(instances)), tail: n}
 	sets := make([]*kernelSet, len(instances))
-	rank := map[*kernelSet]int{} // in order of appearance
+	rank, ranks := make([]int, len(instances)), map[*kernelSet]int{} // in order of appearance
 	for j, in := range instances {
 		p.order[j], sets[j] = j, kernels(in)
-		if _, ok := rank[sets[j]]; !ok {
-			rank[sets[j]] = len(rank)
+		r, ok := ranks[sets[j]]
+		if !ok {
+			r = len(ranks)
+			ranks[sets[j]] = r
 		}
+		rank[j] = r
 	}
 	slices.SortStableFunc(p.order, func(i, j int) int {
-		return cmp.Or(cmp.Compare(rank[sets[i]], rank[sets[j]]), cmp.Compare(instances[j].Vars, instances[i].Vars))
+		return cmp.Or(cmp.Compare(rank[i], rank[j]), cmp.Compare(instances[j].Vars, instances[i].Vars))
 	})
 	for round := 0; round < n; {
 		if entries(instances, n-round) <= lim.tail && sameTail(sets) {

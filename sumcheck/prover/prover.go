@@ -93,16 +93,15 @@ func prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, val
 		return nil, nil, fmt.Errorf("%w: %d values for %d instances", sumcheck.ErrShape, len(values), len(instances))
 	}
 	n, d, e := sumcheck.Rounds(shapes), sumcheck.Degree(shapes), sumcheck.Evaluations(shapes)
-	claimed, err := device.Upload(q, values)
-	if err != nil {
-		return nil, nil, fmt.Errorf("sumcheck: claims: %w", err)
-	}
-	defer claimed.Free()
-	all, err := device.Alloc[m31.QM31](q, n*d+e+n)
+	all, err := device.Alloc[m31.QM31](q, n*d+e+n+len(values))
 	if err != nil {
 		return nil, nil, fmt.Errorf("sumcheck: proof: %w", err)
 	}
 	defer all.Free()
+	all, claimed := all.Slice(0, n*d+e+n), all.Slice(n*d+e+n, all.Len())
+	if err := claimed.CopyFrom(q, values); err != nil {
+		return nil, nil, fmt.Errorf("sumcheck: claims: %w", err)
+	}
 	out := Output{Rounds: all.Slice(0, n*d), Evals: all.Slice(n*d, n*d+e), Point: all.Slice(n*d+e, n*d+e+n)}
 	if err := run(q, tr, instances, claimed, out, lim); err != nil {
 		return nil, nil, err

@@ -8,6 +8,7 @@
 // when `left` variables are left or fewer. All lanes of a warp take part.
 DEVICE_INLINE qm31 late_share(const Batch *b, u32 left) {
   qm31 sum = qm31_zero();
+  if (b->joins == 0) return sum;
 #pragma unroll 1
   for (u32 v = threadIdx.x & 31; v <= left; v += 32) {
     qm31 u = ((const qm31 *)b->late)[v];
@@ -47,14 +48,27 @@ DEVICE_INLINE qm31 send_message(transcript &t, const Batch *b, Window &w, qm31 *
   __syncwarp();
   transcript_absorb(t, (const u32 *)w.message, 4 * d);
   qm31 r = transcript_challenge(t);
-  if (lane <= d) w.part[lane] = lagrange(lane, d, r);
   if (lane == 0) ((qm31 *)b->point)[round] = r;
-  __syncwarp();
-  if (lane < rest) {
-    qm31 v = qm31_mul(w.part[0], values[lane]);
+  if (d <= 2) {
+    // Forward differences.
+    if (lane < rest) {
+      qm31 v = values[lane], step = qm31_sub(values[rest + lane], v), next = qm31_add(v, qm31_mul(r, step));
+      if (d == 2) {
+        qm31 pairs = qm31_mul_base(qm31_mul(r, qm31_sub_base(r, 1)), 1u << 30); // r (r - 1) / 2
+        qm31 bend = qm31_sub(qm31_sub(values[2 * rest + lane], values[rest + lane]), step);
+        next = qm31_add(next, qm31_mul(pairs, bend));
+      }
+      spare[lane] = next;
+    }
+  } else {
+    if (lane <= d) w.part[lane] = lagrange(lane, d, r);
+    __syncwarp();
+    if (lane < rest) {
+      qm31 v = qm31_mul(w.part[0], values[lane]);
 #pragma unroll 1
-    for (u32 e = 1; e <= d; e++) v = qm31_add(v, qm31_mul(w.part[e], values[e * rest + lane]));
-    spare[lane] = v;
+      for (u32 e = 1; e <= d; e++) v = qm31_add(v, qm31_mul(w.part[e], values[e * rest + lane]));
+      spare[lane] = v;
+    }
   }
   __syncwarp();
   qm31 *old = values;
@@ -89,9 +103,8 @@ static __device__ __noinline__ void finish_window(u32 *sponge, const Batch *b, u
   bool first_warp = threadIdx.x < 32;
   qm31 total = qm31_zero(); // of grid point `lane`
 #pragma unroll 1
-  for (u32 c = 0; c < SUM_CLASSES; c++) {
-    if (!(classes >> c & 1)) continue;
-    u32 degree = c / MAX_WINDOW + 1, part_window = c % MAX_WINDOW + 1;
+  for (u32 left = classes; left != 0; left &= left - 1) {
+    u32 c = 31 - leading_zeros(left & (0 - left)), degree = c / MAX_WINDOW + 1, part_window = c % MAX_WINDOW + 1;
     __syncthreads();
     if (threadIdx.x < 4 * power(degree + 1, part_window)) {
       // An exchange reads past the first-level cache, and leaves zeros.
