@@ -20,7 +20,9 @@ func Stages() []Stage {
 	return []Stage{StageForward, StageCommit, StageLookups, StageSumcheck, StageMerge, StageOpen}
 }
 
-// Timing is how long a stage took, in wall time of the host.
+// Timing is how long a stage took, in wall time of the host. On a GPU, work counts
+// where the host waits for it: that of the lookups and of the sum-checks with the
+// claim merging, which ends with all of it done.
 type Timing struct {
 	Stage Stage
 	Time  time.Duration
