@@ -167,7 +167,7 @@ func (b Buffer[T]) Arg() Arg {
 
 // Address is the buffer's address on its device, for tables of addresses that
 // kernels read; 0 if the buffer is empty or on the CPU device. Unlike Arg's it
-// escapes all checks: the buffer must live until the work that uses it is done.
+// escapes all checks, which Use makes up for: the buffer must live until the work that uses it is done.
 func (b Buffer[T]) Address() uint64 {
 	if b.n == 0 || b.a.host != nil {
 		return 0
@@ -200,6 +200,12 @@ func (b Buffer[T]) check(q *Queue, op string, n int) error {
 	b.a.use(q)
 	return nil
 }
+
+// Use says whether operations on q may work on b's memory: it is an ErrUsage
+// where that belongs to another device or was given back. It is for operations
+// that take Host or Address, which check nothing, and notes that q works on the
+// memory, as those of this package do. An empty buffer may be used anywhere.
+func (b Buffer[T]) Use(q *Queue) error { return b.check(q, "use", b.n) }
 
 // CopyFrom enqueues a copy of src, which must have b's length, into b.
 func (b Buffer[T]) CopyFrom(q *Queue, src []T) error {

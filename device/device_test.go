@@ -35,8 +35,24 @@ func TestCPUBuffers(t *testing.T) {
 	}
 	b.Free()
 	b.Free()
-	if err := b.Zero(q); !errors.Is(err, ErrUsage) {
-		t.Fatalf("use after free: %v", err)
+	for what, err := range map[string]error{"zero": b.Zero(q), "use": b.Use(q), "part": b.Slice(1, 2).Use(q)} {
+		if !errors.Is(err, ErrUsage) {
+			t.Fatalf("%s after free: %v", what, err)
+		}
+	}
+	other, err := Open("simt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := other.NewQueue(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Use(p); !errors.Is(err, ErrUsage) || c.Use(q) != nil || b.Slice(2, 2).Use(p) != nil {
+		t.Fatalf("use on another device: %v; at home: %v; of nothing: %v", err, c.Use(q), b.Slice(2, 2).Use(p))
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
 	}
 	if err := q.Launch(Kernel{}, D1(1), D1(1), 0); !errors.Is(err, ErrUsage) {
 		t.Fatalf("launch on cpu: %v", err)

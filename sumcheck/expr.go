@@ -75,11 +75,19 @@ func build(text string, f Form, names exprNames) (*Expr, error) {
 	default:
 		z.write(&b, root)
 	}
-	e.text = b.String()
+	if e.text = b.String(); len(e.text) > maxText {
+		return nil, z.fail(ErrExprLimit, -1, fmt.Sprintf("a canonical text of at most %d bytes", maxText), "more")
+	}
 	if err := e.lower(z, root, names); err != nil {
 		return nil, err
 	}
-	return e, e.checkColumns(z)
+	if _, err := parse(e.text, e.scalars); err != nil { // a form may be too large or too deep for a text
+		return nil, fmt.Errorf("canonical text: %w", err)
+	}
+	if err := e.checkColumns(z); err != nil {
+		return nil, err
+	}
+	return e, nil
 }
 
 // lower numbers the names and makes the program.
@@ -100,9 +108,9 @@ func (e *Expr) lower(z *normaliser, root linear, names exprNames) error {
 	if err := e.number(z, root, names, ids, map[int]bool{}); err != nil {
 		return err
 	}
-	for _, n := range z.nodes {
-		// Also of columns that vanished on the way.
-		if id, ok := ids[n.name]; n.name != "" && !n.scalar && (!ok || id < 0) {
+	for i, n := range z.nodes {
+		// Also of columns that vanished on the way, maybe with a scalar of their name left.
+		if id, ok := ids[n.name]; n.name != "" && !n.scalar && (!ok || id != i) {
 			return z.fail(ErrExprColumn, -1, "a value that depends on column "+n.name, "one that does not")
 		}
 	}

@@ -28,15 +28,21 @@ func Compile(text string, options ...ExprOption) (*Expr, error) {
 	for _, o := range options {
 		o(&names)
 	}
-	p := parser{text: text, scalars: names.scalars}
-	f, err := p.sum(0)
-	if err == nil && p.peek() != 0 {
-		err = p.unexpected("an operator or the end")
-	}
+	f, err := parse(text, names.scalars)
 	if err != nil {
 		return nil, err
 	}
 	return build(text, f, names)
+}
+
+// parse reads a text as a form.
+func parse(text string, scalars []string) (Form, error) {
+	p := parser{text: text, scalars: scalars}
+	f, err := p.sum(0)
+	if err == nil && p.peek() != 0 {
+		err = p.unexpected("an operator or the end")
+	}
+	return f, err
 }
 
 // MustCompile is Compile for texts that are part of a program; it panics where

@@ -214,6 +214,35 @@ func TestExprSharedForms(t *testing.T) {
 	}
 }
 
+// Forms whose canonical text no text could be are refused, however little there
+// is of them, and in no time.
+func TestExprTextLimits(t *testing.T) {
+	shared, deep := sumcheck.Scalar("s"), sumcheck.Scalar("s")
+	for i := range int64(60) { // a text of 2^60 parts
+		shared = shared.Add(sumcheck.Const(i + 1)).Mul(shared.Add(sumcheck.Const(i + 77)))
+	}
+	for i := range int64(250) {
+		deep = deep.Mul(sumcheck.Scalar("t")).Add(sumcheck.Const(i + 1))
+	}
+	many := sumcheck.Scalar("s")
+	for i := range int64(9) { // more operands than a text may have, in few bytes
+		many = many.Add(sumcheck.Const(i + 1)).Mul(many.Add(sumcheck.Const(i + 2)))
+	}
+	a := sumcheck.Col("a")
+	if e, err := sumcheck.Build(many.Mul(a)); err != nil {
+		t.Error(err)
+	} else if _, err := sumcheck.Compile(e.String(), sumcheck.Scalars("s")); err != nil {
+		t.Errorf("canonical text: %v", err)
+	}
+	many = many.Add(sumcheck.Const(8)).Mul(many.Add(sumcheck.Const(9)))
+	many = many.Add(sumcheck.Const(10)).Mul(many.Add(sumcheck.Const(11)))
+	for name, f := range map[string]sumcheck.Form{"shared": shared, "deep": deep, "many": many} {
+		if _, err := sumcheck.Build(f.Mul(a)); !errors.Is(err, sumcheck.ErrExprLimit) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
 func TestExprErrors(t *testing.T) {
 	many := func(n int, format, by string) string {
 		var parts []string
@@ -317,6 +346,7 @@ func TestExprNames(t *testing.T) {
 		"zero operand":    {a.Mul(sumcheck.Form{}), nil, sumcheck.ErrExprSyntax},
 		"column eq":       {sumcheck.Col("eq"), nil, sumcheck.ErrExprSyntax},
 		"no name":         {sumcheck.Col(""), nil, sumcheck.ErrExprSyntax},
+		"column gone":     {a.Sub(a).Add(sumcheck.Scalar("a").Mul(sumcheck.Col("b"))), nil, sumcheck.ErrExprColumn}, // a scalar of its name is left
 		"bad name":        {sumcheck.Col("a b"), nil, sumcheck.ErrExprSyntax},
 		"number":          {sumcheck.Col("1a"), nil, sumcheck.ErrExprSyntax},
 		"unknown scalar":  {a.Mul(s), options{sumcheck.Scalars("t")}, sumcheck.ErrExprScalar},

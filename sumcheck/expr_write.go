@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// write appends l's canonical text.
+// write appends l's canonical text. Beyond maxText it stops: what forms share
+// is written at every use, so that a text may be far larger than they are.
 func (z *normaliser) write(b *strings.Builder, l linear) {
 	first := true
 	constant := func() {
@@ -19,6 +20,9 @@ func (z *normaliser) write(b *strings.Builder, l linear) {
 		constant()
 	}
 	for _, t := range l.terms {
+		if b.Len() > maxText {
+			return
+		}
 		c := t.coeff.Int()
 		number(b, c, &first)
 		if c != 1 && c != -1 {
@@ -29,6 +33,9 @@ func (z *normaliser) write(b *strings.Builder, l linear) {
 			factors = []factor{{t.node, 1}}
 		}
 		for i, x := range factors {
+			if b.Len() > maxText {
+				return
+			}
 			if i > 0 {
 				b.WriteByte('*')
 			}

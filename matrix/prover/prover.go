@@ -7,6 +7,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -51,6 +52,9 @@ func MulPlain[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], 
 func begin[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b device.Buffer[B], s matrix.Shape) (done bool, err error) {
 	if err := s.Check(c.Len(), a.Len(), b.Len()); err != nil {
 		return true, fmt.Errorf("matrix: multiply: %w: %w", device.ErrUsage, err)
+	}
+	if err := errors.Join(c.Use(q), a.Use(q), b.Use(q)); err != nil {
+		return true, wrap(err)
 	}
 	switch {
 	case c.Len() == 0:
@@ -99,6 +103,9 @@ func ReLU(q *device.Queue, dst, a device.Buffer[m31.Element]) error {
 func each(q *device.Queue, name string, dst device.Buffer[m31.Element], f func(d, a, b []m31.Element), in ...device.Buffer[m31.Element]) error {
 	n := dst.Len()
 	for _, b := range in {
+		if err := errors.Join(b.Use(q), dst.Use(q)); err != nil {
+			return fmt.Errorf("matrix: %s: %w", name, err)
+		}
 		if b.Len() != n {
 			return fmt.Errorf("matrix: %s: %w: %w: operand of %d entries for a result of %d", name, device.ErrUsage, matrix.ErrShape, b.Len(), n)
 		}

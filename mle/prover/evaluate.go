@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -38,6 +39,9 @@ func Evaluate[T Entry](q *device.Queue, out device.Buffer[m31.QM31], table devic
 	if err := checkEvaluation(table.Len(), point.Len()); err != nil {
 		return err
 	}
+	if err := errors.Join(out.Use(q), table.Use(q), point.Use(q)); err != nil {
+		return err
+	}
 	n := point.Len()
 	low := lowVars(n)
 	rows := (table.Len() + 1<<low - 1) >> low
@@ -68,13 +72,13 @@ func Evaluations(q *device.Queue, out device.Buffer[m31.QM31], list []Evaluation
 	}
 	total := 0
 	for i, e := range list {
-		if err := checkEvaluation(e.Table.Len(), e.Point.Len()); err != nil {
+		if err := errors.Join(checkEvaluation(e.Table.Len(), e.Point.Len()), e.Table.Use(q), e.Point.Use(q)); err != nil {
 			return fmt.Errorf("table %d: %w", i, err)
 		}
 		total += rowsOf(e)
 	}
-	if len(list) == 0 {
-		return nil
+	if err := out.Use(q); err != nil || len(list) == 0 {
+		return err
 	}
 	sums, err := device.Alloc[m31.QM31](q, total)
 	if err != nil {

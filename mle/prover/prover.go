@@ -7,6 +7,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -29,14 +30,14 @@ type EqTable struct {
 	Add               bool
 }
 
-func (t EqTable) check() error {
+func (t EqTable) check(q *device.Queue) error {
 	if n := t.Point.Len(); n > 40 || t.Out.Len() != 1<<n {
 		return wrong("eq", "table of %d for %d variables", t.Out.Len(), n)
 	}
 	if t.Scale.Len() > 1 {
 		return wrong("eq", "%d scales", t.Scale.Len())
 	}
-	return nil
+	return errors.Join(t.Out.Use(q), t.Point.Use(q), t.Scale.Use(q))
 }
 
 // Eq writes out[x] = scale*eq(point, x), 2^len(point) values. An empty scale
@@ -53,7 +54,7 @@ func AddEq(q *device.Queue, out, point, scale device.Buffer[m31.QM31]) error {
 // EqTables writes many tables of eq in one launch. Their outputs may not overlap.
 func EqTables(q *device.Queue, tables []EqTable) error {
 	for i, t := range tables {
-		if err := t.check(); err != nil {
+		if err := t.check(q); err != nil {
 			return fmt.Errorf("table %d: %w", i, err)
 		}
 	}
@@ -113,8 +114,8 @@ func Fold[T Entry](q *device.Queue, dst device.Buffer[m31.QM31], table device.Bu
 	if table.Len() != 2*dst.Len() || r.Len() != 1 {
 		return wrong("fold", "%d entries into %d by %d challenges", table.Len(), dst.Len(), r.Len())
 	}
-	if dst.Len() == 0 {
-		return nil
+	if err := errors.Join(dst.Use(q), table.Use(q), r.Use(q)); err != nil || dst.Len() == 0 {
+		return err
 	}
 	if !q.OnHost() {
 		return launchFold(q, dst, table, r)
@@ -135,8 +136,8 @@ func FoldM31(q *device.Queue, dst, table, r device.Buffer[m31.Element]) error {
 	if table.Len() != 2*dst.Len() || r.Len() != 1 {
 		return wrong("fold", "%d entries into %d by %d challenges", table.Len(), dst.Len(), r.Len())
 	}
-	if dst.Len() == 0 {
-		return nil
+	if err := errors.Join(dst.Use(q), table.Use(q), r.Use(q)); err != nil || dst.Len() == 0 {
+		return err
 	}
 	if !q.OnHost() {
 		return launchFoldM31(q, dst, table, r)
@@ -158,6 +159,9 @@ func FoldM31(q *device.Queue, dst, table, r device.Buffer[m31.Element]) error {
 func Dot[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.Buffer[T], w device.Buffer[m31.QM31]) error {
 	if out.Len() != 1 || w.Len() < a.Len() {
 		return wrong("dot", "%d entries, %d weights, result of %d", a.Len(), w.Len(), out.Len())
+	}
+	if err := errors.Join(out.Use(q), a.Use(q), w.Use(q)); err != nil {
+		return err
 	}
 	if a.Len() == 0 {
 		return out.Zero(q)

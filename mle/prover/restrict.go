@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -52,7 +53,7 @@ func (r Restriction) results() int {
 	return r.Rows
 }
 
-func (r Restriction) check() error {
+func (r Restriction) check(q *device.Queue) error {
 	op := "restrict rows"
 	if r.Side == Columns {
 		op = "restrict columns"
@@ -72,7 +73,7 @@ func (r Restriction) check() error {
 	case n > 31 || r.combined() > 1<<n:
 		return wrong(op, "%d x %d, eq over %d variables", r.Rows, r.Cols, n)
 	}
-	return nil
+	return errors.Join(r.Words.Use(q), r.Bytes.Use(q), r.Weights.Use(q), r.Point.Use(q), r.Out.Use(q))
 }
 
 // Restrict does many restrictions, of matrices of any sizes, in one launch for
@@ -81,7 +82,7 @@ func (r Restriction) check() error {
 func Restrict(q *device.Queue, list []Restriction) error {
 	work := make([]Restriction, 0, len(list))
 	for i, r := range list {
-		if err := r.check(); err != nil {
+		if err := r.check(q); err != nil {
 			return fmt.Errorf("matrix %d: %w", i, err)
 		}
 		if r.Rows*r.Cols > 0 {
@@ -127,6 +128,9 @@ func restrict[T Entry](q *device.Queue, out device.Buffer[m31.QM31], a device.Bu
 	case device.Buffer[m31.QM31]:
 		if rows < 0 || cols < 0 || a.Len() != rows*cols || out.Len() < r.results() || w.Len() < r.combined() {
 			return wrong("restrict", "%d entries as %d x %d, %d weights, result of %d", a.Len(), rows, cols, w.Len(), out.Len())
+		}
+		if err := errors.Join(a.Use(q), w.Use(q), out.Use(q)); err != nil {
+			return err
 		}
 		used := r.results()
 		if a.Len() == 0 {

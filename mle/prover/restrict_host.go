@@ -3,6 +3,7 @@ package prover
 import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/mle"
 )
 
 // hostChunk is how many entries of a row are done at a time: they and their sums
@@ -18,12 +19,21 @@ func restrictOnHost(q *device.Queue, r Restriction) error {
 	out = out[:r.results()]
 	w := r.Weights.Host()
 	if w == nil {
-		table, err := device.Alloc[m31.QM31](q, 1<<r.Point.Len())
+		// The table's start, where coordinates beyond the matrix count as 0.
+		point := r.Point.Host()
+		beyond := len(point) - mle.Log(r.combined())
+		scale := m31.OneQM31()
+		for _, z := range point[:beyond] {
+			scale = scale.Mul(m31.OneQM31().Sub(z))
+		}
+		memory, err := device.Alloc[m31.QM31](q, 1<<(len(point)-beyond)+1)
 		if err != nil {
 			return err
 		}
-		defer table.Free()
-		if err := Eq(q, table, r.Point, device.Buffer[m31.QM31]{}); err != nil {
+		defer memory.Free()
+		table, factor := memory.Slice(1, memory.Len()), memory.Slice(0, 1)
+		factor.Host()[0] = scale
+		if err := Eq(q, table, r.Point.Slice(beyond, len(point)), factor); err != nil {
 			return err
 		}
 		w = table.Host()

@@ -3,6 +3,7 @@ package prover_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -200,6 +201,90 @@ func TestRestrictWrong(t *testing.T) {
 			spoil(&bad)
 			if err := prover.Restrict(q, []prover.Restriction{good, bad}); !errors.Is(err, device.ErrUsage) {
 				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
+// elsewhere is a buffer of another device than q's.
+func elsewhere[T any](t *testing.T, q *device.Queue, n int) device.Buffer[T] {
+	t.Helper()
+	name := "cpu"
+	if q.OnHost() {
+		name = "simt"
+	}
+	return devicetest.Upload(t, devicetest.Queue(t, devicetest.Open(t, name)), make([]T, n))
+}
+
+// Buffers that were given back, or are of another device, are refused before
+// anything reads them.
+func TestStrangeBuffers(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		e, w, none := blank(t, q, 8), devicetest.Upload(t, q, make([]m31.Element, 4)), device.Buffer[m31.QM31]{}
+		gone := blank(t, q, 8)
+		gone.Free()
+		for name, x := range map[string]device.Buffer[m31.QM31]{"freed": gone, "foreign": elsewhere[m31.QM31](t, q, 8)} {
+			words := device.View[m31.Element](x.Slice(0, 1))
+			restrict := func(r prover.Restriction) error {
+				r.Rows, r.Cols = 2, 2
+				return prover.Restrict(q, []prover.Restriction{r})
+			}
+			table := prover.EqTable{Out: e.Slice(0, 2), Point: e.Slice(2, 3)}
+			for what, err := range map[string]error{
+				"matrix":        restrict(prover.Restriction{Words: words, Point: e.Slice(0, 1), Out: e.Slice(1, 3)}),
+				"weights":       restrict(prover.Restriction{Words: w, Weights: x.Slice(0, 2), Out: e.Slice(1, 3)}),
+				"point":         restrict(prover.Restriction{Words: w, Point: x.Slice(0, 1), Out: e.Slice(1, 3)}),
+				"result":        restrict(prover.Restriction{Words: w, Point: e.Slice(0, 1), Out: x.Slice(1, 3)}),
+				"ext":           prover.RestrictRows(q, e.Slice(0, 2), x.Slice(0, 4), 2, 2, e.Slice(2, 4)),
+				"eq":            prover.EqTables(q, []prover.EqTable{table, {Out: x.Slice(0, 2), Point: e.Slice(2, 3)}}),
+				"eq point":      prover.Eq(q, e.Slice(0, 2), x.Slice(2, 3), none),
+				"fold":          prover.Fold(q, e.Slice(0, 2), x.Slice(0, 4), e.Slice(2, 3)),
+				"fold words":    prover.FoldM31(q, w.Slice(0, 2), words, w.Slice(3, 4)),
+				"dot":           prover.Dot(q, e.Slice(0, 1), x.Slice(0, 2), e.Slice(2, 4)),
+				"evaluate":      prover.Evaluate(q, e.Slice(0, 1), x.Slice(0, 4), e.Slice(2, 4)),
+				"table":         prover.Evaluations(q, e.Slice(0, 1), []prover.Evaluation{{Table: words, Point: e.Slice(2, 4)}}),
+				"at":            prover.Evaluations(q, e.Slice(0, 1), []prover.Evaluation{{Table: w, Point: x.Slice(2, 4)}}),
+				"evaluation of": prover.Evaluations(q, x.Slice(0, 1), []prover.Evaluation{{Table: w, Point: e.Slice(2, 4)}}),
+			} {
+				if !errors.Is(err, device.ErrUsage) {
+					t.Errorf("%s %s: %v", name, what, err)
+				}
+			}
+		}
+	})
+}
+
+// A point may have many more coordinates than a matrix needs; nothing of the
+// size of its table of eq is made.
+func TestRestrictFar(t *testing.T) {
+	g := devicetest.Rand(41)
+	words := make([]m31.Element, 15)
+	devicetest.Fill(g, words, m31.P)
+	point := make([]m31.QM31, 31)
+	for i := range point {
+		point[i] = m31.FromWords([4]m31.Element{m31.New(g.U64()), m31.New(g.U64()), m31.New(g.U64()), m31.New(g.U64())})
+	}
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		a, z := devicetest.Upload(t, q, words), devicetest.Upload(t, q, point)
+		for _, side := range []prover.Side{prover.Rows, prover.Columns} {
+			for _, vars := range []int{3, 4, 31} {
+				out := blank(t, q, 6)
+				must(t, prover.Restrict(q, []prover.Restriction{{Words: a, Rows: 3, Cols: 5, Side: side, Point: z.Slice(0, vars), Out: out}}))
+				got, err := out.Read(q)
+				must(t, err)
+				want := make([]m31.QM31, 6)
+				for i := range 3 {
+					for k := range 5 {
+						to, of := k, i
+						if side == prover.Columns {
+							to, of = i, k
+						}
+						want[to] = want[to].Add(mle.EqIndex(point[:vars], uint64(of)).MulBase(words[5*i+k]))
+					}
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("side %d, %d coordinates: got %v, want %v", side, vars, got, want)
+				}
 			}
 		}
 	})

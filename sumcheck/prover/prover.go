@@ -6,6 +6,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -38,7 +39,7 @@ type Instance struct {
 	Coeffs device.Buffer[m31.QM31] // one a term, empty: all 1; or the scalars of Expr
 }
 
-func (in Instance) check() error {
+func (in Instance) check(q *device.Queue) error {
 	if err := in.Shape.Check(); err != nil {
 		return err
 	}
@@ -47,9 +48,13 @@ func (in Instance) check() error {
 	}
 	for k, t := range in.Tables {
 		n := t.Base.Len() + t.Ext.Len()
-		if (t.Base.Len() == 0) == (t.Ext.Len() == 0) || n < (1<<in.Vars-1)*t.stride()+1 || n > t.stride()<<in.Vars {
+		// A stride beyond the table is refused first: its multiples may overflow.
+		if (t.Base.Len() == 0) == (t.Ext.Len() == 0) || t.stride() > max(n, 1) && in.Vars > 0 || n < (1<<in.Vars-1)*t.stride()+1 || n > t.stride()<<in.Vars {
 			return fmt.Errorf("%w: factor %d: %d base and %d extension entries at stride %d for %d variables",
 				sumcheck.ErrShape, k, t.Base.Len(), t.Ext.Len(), t.stride(), in.Vars)
+		}
+		if err := errors.Join(t.Base.Use(q), t.Ext.Use(q)); err != nil {
+			return fmt.Errorf("factor %d: %w", k, err)
 		}
 	}
 	want := 0
@@ -62,7 +67,7 @@ func (in Instance) check() error {
 	if n, want := in.Coeffs.Len(), in.NumCoeffs(); n != want && (n != 0 || in.Expr != nil) {
 		return fmt.Errorf("%w: %d coefficients, want %d", sumcheck.ErrShape, n, want)
 	}
-	return nil
+	return errors.Join(in.Point.Use(q), in.Coeffs.Use(q))
 }
 
 // Shapes of the instances.
@@ -135,7 +140,7 @@ func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 
 func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, values device.Buffer[m31.QM31], out Output, lim limits) error {
 	for j, in := range instances {
-		if err := in.check(); err != nil {
+		if err := in.check(q); err != nil {
 			return fmt.Errorf("instance %d: %w", j, err)
 		}
 	}
@@ -143,6 +148,9 @@ func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	n, d := sumcheck.Rounds(shapes), sumcheck.Degree(shapes)
 	if len(instances) == 0 || values.Len() != len(instances) || out.Rounds.Len() != n*d || out.Evals.Len() != sumcheck.Evaluations(shapes) || out.Point.Len() != n {
 		return fmt.Errorf("%w: buffers do not fit %d instances", sumcheck.ErrShape, len(instances))
+	}
+	if err := errors.Join(values.Use(q), out.Rounds.Use(q), out.Evals.Use(q), out.Point.Use(q)); err != nil {
+		return fmt.Errorf("sumcheck: claims and proof: %w", err)
 	}
 	var b batch
 	var err error

@@ -182,6 +182,16 @@ func TestInputsUntouched(t *testing.T) {
 	})
 }
 
+// elsewhere is a buffer of another device than q's.
+func elsewhere[T any](t *testing.T, q *device.Queue, n int) device.Buffer[T] {
+	t.Helper()
+	name := "cpu"
+	if q.OnHost() {
+		name = "simt"
+	}
+	return devicetest.Upload(t, devicetest.Queue(t, devicetest.Open(t, name)), make([]T, n))
+}
+
 func TestBadInstances(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		z := devicetest.Upload(t, q, make([]m31.QM31, 8))
@@ -191,6 +201,7 @@ func TestBadInstances(t *testing.T) {
 			"short table":   func(in *prover.Instance) { in.Tables[1] = prover.Base(w.Slice(0, 7)) },
 			"long table":    func(in *prover.Instance) { in.Vars = 2 },
 			"stride":        func(in *prover.Instance) { in.Tables[0].Stride = 2 },
+			"huge stride":   func(in *prover.Instance) { in.Tables[0].Stride = 1<<61 + 1 }, // 8 times it is 8
 			"both kinds":    func(in *prover.Instance) { in.Tables[0].Base = w },
 			"neither kind":  func(in *prover.Instance) { in.Tables[0] = prover.Table{} },
 			"missing table": func(in *prover.Instance) { in.Tables = in.Tables[:1] },
@@ -216,6 +227,29 @@ func TestBadInstances(t *testing.T) {
 		}
 		if _, _, err := prover.Prove(q, tr, nil, nil); !errors.Is(err, sumcheck.ErrShape) {
 			t.Errorf("empty batch: %v", err)
+		}
+		gone, abroad := devicetest.Upload(t, q, make([]m31.QM31, 8)), elsewhere[m31.QM31](t, q, 8)
+		gone.Free()
+		for name, b := range map[string]device.Buffer[m31.QM31]{"freed": gone, "foreign": abroad} {
+			for what, in := range map[string]prover.Instance{
+				"table":        {Shape: sumcheck.Product(3, 2), Tables: []prover.Table{prover.Ext(z), prover.Ext(b)}},
+				"words":        {Shape: sumcheck.Product(3, 1), Tables: []prover.Table{prover.Base(device.View[m31.Element](b.Slice(0, 2)))}},
+				"point":        {Shape: sumcheck.EqProduct(3, 1), Tables: []prover.Table{prover.Ext(z)}, Point: b.Slice(0, 3)},
+				"coefficients": {Shape: sumcheck.Product(3, 1), Tables: []prover.Table{prover.Ext(z)}, Coeffs: b.Slice(0, 1)},
+			} {
+				if _, _, err := prover.Prove(q, tr, []prover.Instance{in}, make([]m31.QM31, 1)); !errors.Is(err, device.ErrUsage) {
+					t.Errorf("%s %s: %v", name, what, err)
+				}
+			}
+			good := prover.Instance{Shape: sumcheck.Product(3, 1), Tables: []prover.Table{prover.Ext(z)}}
+			out := prover.Output{Rounds: z.Slice(0, 3), Evals: z.Slice(3, 4), Point: z.Slice(4, 7)}
+			if err := prover.Run(q, tr, []prover.Instance{good}, b.Slice(0, 1), out); !errors.Is(err, device.ErrUsage) {
+				t.Errorf("%s values: %v", name, err)
+			}
+			out.Point = b.Slice(0, 3)
+			if err := prover.Run(q, tr, []prover.Instance{good}, z.Slice(7, 8), out); !errors.Is(err, device.ErrUsage) {
+				t.Errorf("%s output: %v", name, err)
+			}
 		}
 	})
 }
