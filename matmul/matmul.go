@@ -137,7 +137,7 @@ func Verify(tr *transcript.Transcript, claims []Claim, proof *Proof) ([]Reduced,
 	return Reduce(claims, res), nil
 }
 
-// Reduce arranges the result of the claims' batch of sum-checks.
+// Reduce arranges the result of the claims' batch of sum-checks, in their order.
 func Reduce(claims []Claim, res *sumcheck.Result) []Reduced {
 	out := make([]Reduced, len(claims))
 	for i, c := range claims {

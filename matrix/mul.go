@@ -7,7 +7,9 @@ import (
 	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
-// Mul sets c = a b on the calling machine's cores.
+// Mul sets c = a b on the calling machine's cores: a is s.M x s.K, b is s.K x s.N,
+// or s.N x s.K if s.Transposed, and c is s.M x s.N and may not overlap a factor.
+// Bounds are not needed. Lengths that do not fit are an ErrShape.
 func Mul[B Entry](c, a []m31.Element, b []B, s Shape) error {
 	if err := s.Check(len(c), len(a), len(b)); err != nil {
 		return fmt.Errorf("matrix: multiply: %w", err)

@@ -4,7 +4,7 @@
 // 124.0).
 //
 // Elements are canonical (below p) at all times, and a slice of any of the
-// types is a slice of little 32-bit words: the CUDA twin m31.cuh reads and
+// types is a slice of 32-bit words: the CUDA twin m31.cuh reads and
 // writes the same memory.
 package m31
 

@@ -81,7 +81,10 @@ func (r *buffers) free() {
 }
 
 // Prove proves the tree of 2^n leaves. It does not check that the fractions sum
-// to zero; if they do not, Verify says so. The claim is on the leaves. It takes
+// to zero; if they do not, Verify says so. The claim is on the leaves. tr must be
+// where the verifier's transcript is when it calls logup.Verify; FromHost of package
+// transcript/prover takes one there from the host. Leaves that do not fit n are a
+// logup.ErrDepth. Prove waits for the device to read the proof. It takes
 // 2^n*32 bytes for the tree, and on the CPU 2^n*20 more for the last layer.
 func Prove(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves) (*logup.Proof, *logup.Claim, error) {
 	return prove(q, tr, n, leaves, defaultSizes)

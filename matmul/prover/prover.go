@@ -81,8 +81,13 @@ func (in Instance) check() error {
 // Factors are the matrices of a claim.
 type Factors struct{ A, B Matrix }
 
-// Prove proves a batch of claims, whose values are not checked. Proof and result
-// are as package matmul describes them.
+// Prove proves a batch of claims, whose values are not checked; factors are in the
+// claims' order. tr must be where the verifier's transcript is when it calls
+// matmul.Verify; FromHost of package transcript/prover takes one there from the
+// host. Prove waits for the device to read the proof. Proof and result are as
+// package matmul describes them. Errors are matmul.ErrShape for claims and matrices
+// that do not fit, *TileError for matrices in the host's memory that cannot be
+// streamed within the memory budget, and those of the device.
 func Prove(q *device.Queue, tr *transcript.Transcript, claims []matmul.Claim, factors []Factors) (*matmul.Proof, []matmul.Reduced, error) {
 	if len(claims) != len(factors) || len(claims) == 0 {
 		return nil, nil, fmt.Errorf("%w: %d claims about %d products", matmul.ErrShape, len(claims), len(factors))

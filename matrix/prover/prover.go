@@ -15,7 +15,9 @@ import (
 	"github.com/zkwarp/zkwarp/matrix"
 )
 
-// Mul sets c = a b for matrices of shape s. c may not overlap a factor.
+// Mul sets c = a b: a is s.M x s.K, b is s.K x s.N, or s.N x s.K if s.Transposed,
+// and c is s.M x s.N and may not overlap a factor. Lengths that do not fit are a
+// matrix.ErrShape and a device.ErrUsage.
 //
 // Cost on a GPU: up to ten products of as many signed bytes, fewer where
 // s.Bounds allow it, and Memory(s) bytes of device memory for the time of the
@@ -77,7 +79,8 @@ func wrap(err error) error {
 	return nil
 }
 
-// Add sets dst[i] = a[i] + b[i]. dst may be a or b.
+// Add sets dst[i] = a[i] + b[i]. dst may be a or b. Here and in Multiply and ReLU,
+// other lengths than dst's are a matrix.ErrShape and a device.ErrUsage.
 func Add(q *device.Queue, dst, a, b device.Buffer[m31.Element]) error {
 	return each(q, "matrix_add", dst, m31.AddVec, a, b)
 }

@@ -35,7 +35,7 @@ func (t Table) stride() int { return max(1, t.Stride) }
 type Instance struct {
 	sumcheck.Shape
 	Tables []Table                 // one a factor
-	Point  device.Buffer[m31.QM31] // eq's point, if Eq
+	Point  device.Buffer[m31.QM31] // eq's point z, Vars long, if Eq; else empty
 	Coeffs device.Buffer[m31.QM31] // one a term, empty: all 1; or the scalars of Expr
 }
 
@@ -86,8 +86,12 @@ type Output struct {
 	Point  device.Buffer[m31.QM31] // n
 }
 
-// Prove proves the batch; values are the claimed sums, which are not checked.
-// Proof and Result are as package sumcheck describes them.
+// Prove proves the batch; values are the claimed sums, one an instance, which are
+// not checked. tr must be where the verifier's transcript is when it calls
+// sumcheck.Verify; FromHost of package transcript/prover takes one there from the
+// host. Prove waits for the device, once. Proof and Result are as package sumcheck
+// describes them. Errors are sumcheck.ErrShape for instances that do not fit their
+// shapes, and those of the device.
 func Prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, values []m31.QM31) (*sumcheck.Proof, *sumcheck.Result, error) {
 	return prove(q, tr, instances, values, usual(q))
 }
