@@ -63,8 +63,9 @@ var (
 	TailHeader   = unit("tail.cuh", tailText, lineHeader)
 )
 
-// Source has the kernels that every batch needs; linearSource those
-// for one large table; termsSource and productSources have the passes of the summands that are built in.
+// Source has the kernels that every batch needs, linearSource those for one large
+// table; termsSource and productSources have the passes of the summands that are
+// built in.
 var (
 	Source         = unit("sumcheck.cu", sumcheckText, kernel.PTX, TailHeader)
 	linearSource   = unit("linear.cu", linearText, kernel.PTX, batchHeader)
