@@ -106,12 +106,20 @@ func operations(rows []row, results []bench.Row) string {
 		var times, shares []string
 		for _, f := range r.cases {
 			time, share := f.measured(results)
-			times, shares = append(times, f.bench+": "+time), append(shares, share)
+			times, shares = append(times, f.label()+": "+time), append(shares, share)
 		}
 		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s | %s |\n", r.name, r.ours, "`"+strings.Join(r.kernels, "`, `")+"`", r.moved,
 			strings.Join(times, "; "), strings.Join(shares, "; "))
 	}
 	return b.String()
+}
+
+// label is the figure's case, and its metric where that is not just ms.
+func (f figure) label() string {
+	if f.time == "ms" {
+		return f.bench
+	}
+	return f.bench + " " + f.time
 }
 
 // measured is a figure's time and share of the limit, as text.

@@ -102,3 +102,18 @@ func TestRun(t *testing.T) {
 		t.Error("no results pass")
 	}
 }
+
+// A time that is not the case's only one is named.
+func TestLabel(t *testing.T) {
+	for _, c := range []struct {
+		f    figure
+		want string
+	}{
+		{figure{bench: "a", time: "ms"}, "a"},
+		{figure{bench: "a", time: "plain-ms"}, "a plain-ms"},
+	} {
+		if got := c.f.label(); got != c.want {
+			t.Errorf("%+v: %q, want %q", c.f, got, c.want)
+		}
+	}
+}
