@@ -16,6 +16,9 @@ import (
 // MinSamples is the least number of timed runs behind a recorded row.
 const MinSamples = 5
 
+// MaxSamples is the largest number of timed runs.
+const MaxSamples = 1 << 20
+
 // Row is one measured number. Value is the median of Samples.
 type Row struct {
 	Suite   string    `json:"suite"`

@@ -18,6 +18,7 @@ package matmul
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/mle"
@@ -155,18 +156,24 @@ func join(a, b []m31.QM31) []m31.QM31 {
 }
 
 // ErrorNumerator bounds the soundness error of a batch, times |QM31|: that of
-// its sum-checks. It does not count the checks of the evaluations.
+// its sum-checks. It does not count the checks of the evaluations. There is no
+// bound, +Inf, for shapes that Verify refuses.
 func ErrorNumerator(shapes []Shape) float64 {
 	s, err := batch(shapes)
 	if err != nil {
-		return 0
+		return math.Inf(1)
 	}
 	return sumcheck.ErrorNumerator(s)
 }
 
 // AppendBinary appends the proof's words, little-endian, as package sumcheck
 // encodes them.
-func (p *Proof) AppendBinary(b []byte) ([]byte, error) { return p.Batch.AppendBinary(b) }
+func (p *Proof) AppendBinary(b []byte) ([]byte, error) {
+	if p == nil || p.Batch == nil {
+		return b, fmt.Errorf("matmul: %w: no proof", sumcheck.ErrLength)
+	}
+	return p.Batch.AppendBinary(b)
+}
 
 // DecodeProof reads the proof of a batch of the given shapes from exactly data.
 func DecodeProof(shapes []Shape, data []byte) (*Proof, error) {

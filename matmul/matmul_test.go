@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -192,9 +193,22 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
+func TestEncodeNothing(t *testing.T) {
+	for _, p := range []*matmul.Proof{nil, {}} {
+		if b, err := p.AppendBinary(nil); len(b) > 0 || !errors.Is(err, sumcheck.ErrLength) {
+			t.Errorf("%v encodes as %x, %v", p, b, err)
+		}
+	}
+}
+
 func TestErrorNumerator(t *testing.T) {
 	if got := matmul.ErrorNumerator([]matmul.Shape{{M: 4, K: 100, N: 1}, {M: 1, K: 3, N: 1}}); got != 1+7*2 {
 		t.Errorf("got %v, want L - 1 and two a round", got)
+	}
+	for _, none := range [][]matmul.Shape{nil, {{M: 4, K: 0, N: 1}}, {{M: 1, K: 1 << 31, N: 1}}} {
+		if got := matmul.ErrorNumerator(none); !math.IsInf(got, 1) {
+			t.Errorf("%v: got %v for a statement that is refused", none, got)
+		}
 	}
 }
 

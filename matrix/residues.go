@@ -66,7 +66,8 @@ func SystemFor(depth int, b Bounds) (s System, ok bool) {
 }
 
 // Direct says whether the factors are signed bytes themselves, so that a sum of
-// depth products needs no residues.
+// depth products needs no residues. A right bound of 128 is that of stored bytes:
+// 128 itself is none.
 func (b Bounds) Direct(depth int) bool {
 	return depth <= MaxDepth && b.left() <= 127 && b.right() <= 128
 }

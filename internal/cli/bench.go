@@ -36,8 +36,8 @@ func (a *app) benchCommand() *cobra.Command {
 }
 
 func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
-	if o.Samples < 1 {
-		return usageError("--samples %d: want at least 1", o.Samples)
+	if o.Samples < 1 || o.Samples > bench.MaxSamples {
+		return usageError("--samples %d: want 1 to %d", o.Samples, bench.MaxSamples)
 	}
 	dev, err := a.openDevice()
 	if err != nil {

@@ -65,6 +65,8 @@ var errorCases = []errorCase{
 	{ExitUsage, "bench nothing"},
 	{ExitUsage, "bench card --case ("},
 	{ExitUsage, "bench card --case copy --record --samples 1"},
+	{ExitUsage, "bench card --case copy --samples 0"},
+	{ExitUsage, "bench card --case copy --samples 9223372036854775807"},
 	{ExitUsage, "bench report"},
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --gpu --multi-gpu"},
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --chunk-budget-gb -1"},

@@ -222,7 +222,7 @@ func TestPasses(t *testing.T) {
 func TestBounds(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		g := devicetest.Rand(4)
-		for _, bounds := range []matrix.Bounds{{Left: 100, Right: 3}, {Left: 127, Right: 127}, {Left: 1 << 15, Right: 1 << 15}, {Left: 1 << 20, Right: 1 << 19, Sum: 1 << 28}} {
+		for _, bounds := range []matrix.Bounds{{Left: 100, Right: 3}, {Left: 127, Right: 127}, {Left: 127, Right: 128}, {Left: 1 << 15, Right: 1 << 15}, {Left: 1 << 20, Right: 1 << 19, Sum: 1 << 28}} {
 			s := matrix.Shape{M: 33, K: 66, N: 35, Bounds: bounds}
 			a, b := make([]m31.Element, s.M*s.K), make([]m31.Element, s.K*s.N)
 			for i := range a {
@@ -244,7 +244,7 @@ func TestBounds(t *testing.T) {
 				}
 			}
 			ways := []way[m31.Element]{{"bounded", cut[m31.Element](slim, s.M, s.K, s.N)}, {"bounded, in passes", cut[m31.Element](slim, 32, 64, 32)}}
-			if bounds.Right == 127 {
+			if bounds.Left == 127 {
 				ways = append(ways, way[m31.Element]{"wide", cut[m31.Element](wide, s.M, s.K, s.N)})
 			}
 			check(t, q, g, s, fmt.Sprint(bounds), a, b, ways...)

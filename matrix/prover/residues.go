@@ -92,7 +92,7 @@ func planFor(s matrix.Shape, byteEntries bool, limit, most int) plan {
 			b.Sum = 0 // holds for the whole sum only
 		}
 		p.system, _ = matrix.SystemFor(p.k, b)
-		p.direct = b.Direct(p.k)
+		p.direct = p.shared && b.Direct(p.k) // words up to 128 are not bytes
 		switch tall, long := p.m > p.rows*unit, p.n > p.columns*unit; {
 		case p.bytes() <= limit:
 			return p
