@@ -20,6 +20,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"strings"
 
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -87,7 +88,7 @@ func run(dir, library string, check bool) error {
 			return err
 		}
 		name := strings.NewReplacer("/", "_", ".cu", "").Replace(s.Name) + ".ptx.gz"
-		if files[name], err = pack(text); err != nil {
+		if files[name], err = pack(callNumbers.ReplaceAll(text, nil)); err != nil {
 			return err
 		}
 		d := s.Digest()
@@ -118,6 +119,10 @@ func pack(text []byte) ([]byte, error) {
 	}
 	return b.Bytes(), nil
 }
+
+// callNumbers are the comments by which NVRTC numbers calls. They count on from
+// unit to unit, and not in the same way in every run.
+var callNumbers = regexp.MustCompile(`(?m)[ \t]*// callseq [0-9, ]*$`)
 
 // write replaces the folder's files.
 func write(dir string, files map[string][]byte) error {

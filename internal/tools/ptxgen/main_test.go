@@ -73,3 +73,10 @@ func TestPackIsStable(t *testing.T) {
 		t.Errorf("%d and %d bytes, %v", len(a), len(b), err)
 	}
 }
+
+func TestCallNumbers(t *testing.T) {
+	in := "\t{ // callseq 12, 0\n\tret;\n\t} // callseq 12\n\t// other\n"
+	if got, want := string(callNumbers.ReplaceAll([]byte(in), nil)), "\t{\n\tret;\n\t}\n\t// other\n"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
