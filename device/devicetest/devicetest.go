@@ -111,6 +111,19 @@ func Upload[T any](t testing.TB, q *device.Queue, v []T) device.Buffer[T] {
 	return b
 }
 
+// Strange are buffers of n elements that no operation on q may take: one that was
+// freed, and one of another device.
+func Strange[T any](t testing.TB, q *device.Queue, n int) map[string]device.Buffer[T] {
+	t.Helper()
+	freed := Upload(t, q, make([]T, n))
+	freed.Free()
+	name := "cpu"
+	if q.OnHost() {
+		name = "simt"
+	}
+	return map[string]device.Buffer[T]{"freed": freed, "foreign": Upload(t, Queue(t, Open(t, name)), make([]T, n))}
+}
+
 // Each runs f once on every device, as subtests called cpu, simt and cuda.
 func Each(t *testing.T, f func(t *testing.T, q *device.Queue)) {
 	t.Helper()

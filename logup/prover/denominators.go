@@ -28,12 +28,15 @@ func Denominators(q *device.Queue, out, weights device.Buffer[m31.QM31], columns
 		return fmt.Errorf("%w: %d with %d weights, want 1 to %d and one weight more", ErrColumns, len(columns), weights.Len(), MaxColumns)
 	}
 	for j, c := range columns {
+		if err := c.Use(q); err != nil {
+			return fmt.Errorf("logup: column %d: %w", j, err)
+		}
 		if c.Len() != n {
 			return fmt.Errorf("%w: column %d has %d rows, want %d", ErrColumns, j, c.Len(), n)
 		}
 	}
-	if n == 0 {
-		return nil
+	if err := errors.Join(out.Use(q), weights.Use(q)); err != nil || n == 0 {
+		return err
 	}
 	if !q.OnHost() {
 		args := []device.Arg{out.Arg(), weights.Arg(), device.Null(), device.Null(), device.Null(), device.Null(), device.U64(n)}

@@ -7,6 +7,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -126,6 +127,9 @@ func Run(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves, out d
 }
 
 func run(q *device.Queue, tr *transcript.Transcript, n int, leaves Leaves, out device.Buffer[m31.QM31], s sizes) error {
+	if err := errors.Join(tr.Use(q), leaves.Base.Use(q), leaves.Ext.Use(q), leaves.Den.Use(q), out.Use(q)); err != nil {
+		return fmt.Errorf("logup: %w", err)
+	}
 	r := &buffers{q: q, tr: tr}
 	defer r.free()
 	words := words(n)

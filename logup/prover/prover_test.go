@@ -204,6 +204,30 @@ func TestBadLeaves(t *testing.T) {
 				t.Errorf("%s: %v", name, err)
 			}
 		}
+		tr, err := tprover.FromHost(q, transcript.New(transcript.TagTest))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, x := range devicetest.Strange[m31.QM31](t, q, 16) {
+			for what, l := range map[string]prover.Leaves{"denominators": {Den: x.Slice(0, 8)}, "numerators": {Den: e, Ext: x.Slice(0, 8)}, "words": {Den: e, Base: device.View[m31.Element](x.Slice(0, 2))}} {
+				if _, _, err := prover.Prove(q, tr, 3, l); !errors.Is(err, device.ErrUsage) {
+					t.Errorf("%s %s: %v", name, what, err)
+				}
+			}
+			for what, err := range map[string]error{
+				"result":  prover.Denominators(q, x.Slice(0, 8), e.Slice(0, 2), w),
+				"weights": prover.Denominators(q, e, x.Slice(0, 2), w),
+				"column":  prover.Denominators(q, e, e.Slice(0, 2), device.View[m31.Element](x.Slice(0, 2))),
+				"proof":   prover.Run(q, tr, 0, prover.Leaves{Den: e.Slice(0, 1)}, x.Slice(0, prover.Elements(0))),
+			} {
+				if !errors.Is(err, device.ErrUsage) {
+					t.Errorf("%s %s: %v", name, what, err)
+				}
+			}
+		}
+		if _, _, err := prover.Prove(q, nil, 3, prover.Leaves{Den: e}); !errors.Is(err, device.ErrUsage) {
+			t.Errorf("no transcript: %v", err)
+		}
 	})
 }
 

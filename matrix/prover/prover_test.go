@@ -333,20 +333,14 @@ func TestErrors(t *testing.T) {
 		if err := Add(q, v, v, v.Slice(0, 11)); !errors.Is(err, matrix.ErrShape) {
 			t.Error(err)
 		}
-		gone, other := devicetest.Upload(t, q, make([]m31.Element, 4)), "cpu"
-		gone.Free()
-		if q.OnHost() {
-			other = "simt"
-		}
-		abroad := devicetest.Upload(t, devicetest.Queue(t, devicetest.Open(t, other)), make([]m31.Element, 4))
 		four, two := v.Slice(0, 4), matrix.Shape{M: 2, K: 2, N: 2}
-		for _, x := range []device.Buffer[m31.Element]{gone, abroad} {
+		for name, x := range devicetest.Strange[m31.Element](t, q, 4) {
 			for i, err := range []error{
 				Mul(q, x, four, four, two), Mul(q, four, x, four, two), Mul(q, four, four, x, two), MulPlain(q, four, x, four, two),
 				Mul(q, x, v.Slice(0, 0), v.Slice(0, 0), matrix.Shape{M: 2, N: 2}), Add(q, x, four, four), Multiply(q, four, x, four), ReLU(q, four, x),
 			} {
 				if !errors.Is(err, device.ErrUsage) {
-					t.Errorf("strange buffer, operation %d: %v", i, err)
+					t.Errorf("%s buffer, operation %d: %v", name, i, err)
 				}
 			}
 		}

@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -25,7 +26,7 @@ func (t *Tree) Open(words device.Buffer[m31.Element], l merkle.Layout, indices [
 		Siblings: make([]merkle.Digest, len(missing)),
 	}
 	if t.q.OnHost() {
-		if err := t.q.Err(); err != nil {
+		if err := errors.Join(words.Use(t.q), t.digests.Use(t.q)); err != nil {
 			return nil, err
 		}
 		for i, r := range known {

@@ -54,7 +54,7 @@ func (t *Tree) level(k int) device.Buffer[merkle.Digest] {
 
 func (t *Tree) build(words device.Buffer[m31.Element], l merkle.Layout) error {
 	if t.q.OnHost() {
-		if err := t.q.Err(); err != nil {
+		if err := words.Use(t.q); err != nil {
 			return err
 		}
 		if err := merkle.Leaves(t.level(0).Host(), words.Host(), t.shape, l); err != nil {

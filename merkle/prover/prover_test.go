@@ -228,6 +228,20 @@ func TestBadShapes(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer tree.Free()
+		eight := devicetest.Upload(t, q, make([]m31.Element, 8))
+		for name, x := range devicetest.Strange[m31.Element](t, q, 32) {
+			_, build := Build(q, x.Slice(0, 12), s, merkle.RowMajor())
+			_, open := tree.Open(x.Slice(0, 12), merkle.RowMajor(), []int{1})
+			for what, err := range map[string]error{
+				"tree": build, "opening": open,
+				"root of": Root(q, eight, x.Slice(0, 12), s, merkle.RowMajor()), "root to": Root(q, x.Slice(0, 8), b, s, merkle.RowMajor()),
+				"digests": RootOfDigests(q, eight, device.View[merkle.Digest](x), 2), "root of digests": RootOfDigests(q, x.Slice(0, 8), device.View[merkle.Digest](eight), 2),
+			} {
+				if !errors.Is(err, device.ErrUsage) {
+					t.Errorf("%s %s: %v", name, what, err)
+				}
+			}
+		}
 		if _, err := tree.Open(b, merkle.RowMajor(), []int{4}); !errors.Is(err, merkle.ErrIndex) {
 			t.Errorf("row 4 of 4: %v", err)
 		}

@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -33,7 +34,7 @@ func checkRoot(dst device.Buffer[m31.Element]) error {
 
 func root(q *device.Queue, dst, words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
 	if q.OnHost() {
-		if err := q.Err(); err != nil {
+		if err := errors.Join(dst.Use(q), words.Use(q)); err != nil {
 			return err
 		}
 		d, err := merkle.Root(words.Host(), s, l)
@@ -71,6 +72,9 @@ func RootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests devi
 func rootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffer[merkle.Digest], s merkle.Shape) error {
 	if !q.OnHost() {
 		return climb(q, dst, digests, s)
+	}
+	if err := errors.Join(dst.Use(q), digests.Use(q)); err != nil {
+		return err
 	}
 	level := digests.Host()
 	for _, a := range s.Arities() {

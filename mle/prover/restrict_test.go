@@ -206,24 +206,12 @@ func TestRestrictWrong(t *testing.T) {
 	})
 }
 
-// elsewhere is a buffer of another device than q's.
-func elsewhere[T any](t *testing.T, q *device.Queue, n int) device.Buffer[T] {
-	t.Helper()
-	name := "cpu"
-	if q.OnHost() {
-		name = "simt"
-	}
-	return devicetest.Upload(t, devicetest.Queue(t, devicetest.Open(t, name)), make([]T, n))
-}
-
 // Buffers that were given back, or are of another device, are refused before
 // anything reads them.
 func TestStrangeBuffers(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		e, w, none := blank(t, q, 8), devicetest.Upload(t, q, make([]m31.Element, 4)), device.Buffer[m31.QM31]{}
-		gone := blank(t, q, 8)
-		gone.Free()
-		for name, x := range map[string]device.Buffer[m31.QM31]{"freed": gone, "foreign": elsewhere[m31.QM31](t, q, 8)} {
+		for name, x := range devicetest.Strange[m31.QM31](t, q, 8) {
 			words := device.View[m31.Element](x.Slice(0, 1))
 			restrict := func(r prover.Restriction) error {
 				r.Rows, r.Cols = 2, 2

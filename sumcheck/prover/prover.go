@@ -153,8 +153,8 @@ func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	if len(instances) == 0 || values.Len() != len(instances) || out.Rounds.Len() != n*d || out.Evals.Len() != sumcheck.Evaluations(shapes) || out.Point.Len() != n {
 		return fmt.Errorf("%w: buffers do not fit %d instances", sumcheck.ErrShape, len(instances))
 	}
-	if err := errors.Join(values.Use(q), out.Rounds.Use(q), out.Evals.Use(q), out.Point.Use(q)); err != nil {
-		return fmt.Errorf("sumcheck: claims and proof: %w", err)
+	if err := errors.Join(tr.Use(q), values.Use(q), out.Rounds.Use(q), out.Evals.Use(q), out.Point.Use(q)); err != nil {
+		return fmt.Errorf("sumcheck: transcript, claims and proof: %w", err)
 	}
 	var b batch
 	var err error

@@ -182,16 +182,6 @@ func TestInputsUntouched(t *testing.T) {
 	})
 }
 
-// elsewhere is a buffer of another device than q's.
-func elsewhere[T any](t *testing.T, q *device.Queue, n int) device.Buffer[T] {
-	t.Helper()
-	name := "cpu"
-	if q.OnHost() {
-		name = "simt"
-	}
-	return devicetest.Upload(t, devicetest.Queue(t, devicetest.Open(t, name)), make([]T, n))
-}
-
 func TestBadInstances(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		z := devicetest.Upload(t, q, make([]m31.QM31, 8))
@@ -228,9 +218,7 @@ func TestBadInstances(t *testing.T) {
 		if _, _, err := prover.Prove(q, tr, nil, nil); !errors.Is(err, sumcheck.ErrShape) {
 			t.Errorf("empty batch: %v", err)
 		}
-		gone, abroad := devicetest.Upload(t, q, make([]m31.QM31, 8)), elsewhere[m31.QM31](t, q, 8)
-		gone.Free()
-		for name, b := range map[string]device.Buffer[m31.QM31]{"freed": gone, "foreign": abroad} {
+		for name, b := range devicetest.Strange[m31.QM31](t, q, 8) {
 			for what, in := range map[string]prover.Instance{
 				"table":        {Shape: sumcheck.Product(3, 2), Tables: []prover.Table{prover.Ext(z), prover.Ext(b)}},
 				"words":        {Shape: sumcheck.Product(3, 1), Tables: []prover.Table{prover.Base(device.View[m31.Element](b.Slice(0, 2)))}},
@@ -245,6 +233,9 @@ func TestBadInstances(t *testing.T) {
 			out := prover.Output{Rounds: z.Slice(0, 3), Evals: z.Slice(3, 4), Point: z.Slice(4, 7)}
 			if err := prover.Run(q, tr, []prover.Instance{good}, b.Slice(0, 1), out); !errors.Is(err, device.ErrUsage) {
 				t.Errorf("%s values: %v", name, err)
+			}
+			if err := prover.Run(q, nil, []prover.Instance{good}, z.Slice(7, 8), out); !errors.Is(err, device.ErrUsage) {
+				t.Errorf("no transcript: %v", err)
 			}
 			out.Point = b.Slice(0, 3)
 			if err := prover.Run(q, tr, []prover.Instance{good}, z.Slice(7, 8), out); !errors.Is(err, device.ErrUsage) {

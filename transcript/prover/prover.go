@@ -5,6 +5,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -68,6 +69,15 @@ func (t *Transcript) Local() *transcript.Transcript { return t.host }
 // where the queue runs on the host.
 func (t *Transcript) State() device.Buffer[m31.Element] { return t.state }
 
+// Use says whether work on q may absorb into the transcript and draw from it: it
+// is a device.ErrUsage where that lives on another device or was freed.
+func (t *Transcript) Use(q *device.Queue) error {
+	if t == nil || t.q.Device() != q.Device() {
+		return fmt.Errorf("transcript: %w: none, or one of another device than %s", device.ErrUsage, q.Device().Name())
+	}
+	return t.state.Use(q)
+}
+
 // Free gives the state's memory back.
 func (t *Transcript) Free() { t.state.Free() }
 
@@ -93,7 +103,8 @@ func (t *Transcript) AbsorbChallenge(list device.Buffer[m31.Element], dst device
 
 func (t *Transcript) step(list device.Buffer[m31.Element], absorb bool, dst device.Buffer[m31.QM31]) error {
 	if t.host != nil {
-		if err := t.q.Err(); err != nil {
+		// Nothing is absorbed instead of a buffer that is not there.
+		if err := errors.Join(list.Use(t.q), dst.Use(t.q)); err != nil {
 			return err
 		}
 		if absorb {
@@ -156,7 +167,7 @@ func (t *Transcript) Indices(dst device.Buffer[uint32], bits int) error {
 		return fmt.Errorf("%w: an index of %d bits", transcript.ErrBits, bits)
 	}
 	if t.host != nil {
-		if err := t.q.Err(); err != nil {
+		if err := dst.Use(t.q); err != nil {
 			return err
 		}
 		out := dst.Host()

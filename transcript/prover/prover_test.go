@@ -235,6 +235,42 @@ func TestGrind(t *testing.T) {
 	})
 }
 
+// A buffer that is not there is refused, not taken for an empty one.
+func TestStrangeBuffers(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		tr, err := New(q, transcript.TagTest)
+		must(t, err)
+		before, err := tr.Host()
+		must(t, err)
+		state := before.State()
+		for name, x := range devicetest.Strange[m31.Element](t, q, 8) {
+			ext := device.View[m31.QM31](x)
+			for what, err := range map[string]error{
+				"absorb": tr.Absorb(x), "absorb elements": tr.AbsorbQM31(ext), "challenge": tr.Challenge(ext),
+				"both": tr.AbsorbChallenge(x, device.Buffer[m31.QM31]{}), "indices": tr.Indices(device.View[uint32](x), 3), "grind": tr.Grind(1, x.Slice(0, 2)),
+			} {
+				if !errors.Is(err, device.ErrUsage) {
+					t.Errorf("%s of a %s buffer: %v", what, name, err)
+				}
+			}
+		}
+		after, err := tr.Host()
+		must(t, err)
+		if after.State() != state {
+			t.Error("an operation that was refused changed the state")
+		}
+		must(t, tr.Use(q))
+		other := "cpu"
+		if q.OnHost() {
+			other = "simt"
+		}
+		if err := tr.Use(devicetest.Queue(t, devicetest.Open(t, other))); !errors.Is(err, device.ErrUsage) {
+			t.Errorf("use on another device: %v", err)
+		}
+		tr.Free()
+	})
+}
+
 // A search that finds nothing must not pass for one that did.
 func TestGrindExhausted(t *testing.T) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {

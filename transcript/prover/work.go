@@ -33,7 +33,7 @@ func (t *Transcript) Grind(bits int, dst device.Buffer[m31.Element]) error {
 		return dst.Zero(t.q)
 	}
 	if t.host != nil {
-		if err := t.q.Err(); err != nil {
+		if err := dst.Use(t.q); err != nil {
 			return err
 		}
 		n, err := t.host.Grind(bits)
