@@ -280,3 +280,41 @@ func FuzzDecodeProof(f *testing.F) {
 		}
 	})
 }
+
+// A proof for one expression is none for another of the same columns and degree,
+// but for one that is the same polynomial in other words.
+func TestCheatOtherExpr(t *testing.T) {
+	var list []*sumcheck.Expr
+	for _, text := range []string{"a*b + a", "a*b + b", "a*b - a", "2*a*b + a", "a*b + a^2", "a^2 + b", "a*b + a + 1", "b*a + a", "a*(b + 1)", "eq*(a*b + a)"} {
+		e, err := sumcheck.Compile(text, sumcheck.Columns("a", "b"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, e)
+	}
+	same := map[int]bool{0: true, 7: true, 8: true}
+	rng := rand.New(rand.NewPCG(61, 1))
+	for _, vars := range []int{0, 1, 3} {
+		for i, e := range list[:9] {
+			b := sumchecktest.NewBatch(rng, []sumcheck.Shape{e.Shape(vars), list[0].Shape(2)})
+			proof := sumchecktest.Prove(newTranscript(), b.Claims, b.Tables, sumchecktest.Cheat{})
+			for k, other := range list[:9] {
+				claims := slices.Clone(b.Claims)
+				claims[0].Shape = other.Shape(vars)
+				_, err := sumcheck.Verify(newTranscript(), claims, proof)
+				if i == k || same[i] && same[k] {
+					if err != nil {
+						t.Errorf("%v as %v over %d variables: %v", e, other, vars, err)
+					}
+				} else if !errors.Is(err, sumcheck.ErrFinal) {
+					t.Errorf("%v as %v over %d variables: %v", e, other, vars, err)
+				}
+			}
+			claims := slices.Clone(b.Claims)
+			claims[0].Shape, claims[0].Point = list[9].Shape(vars), sumchecktest.Random(rng, vars)
+			if _, err := sumcheck.Verify(newTranscript(), claims, proof); err == nil && vars > 0 {
+				t.Errorf("%v as %v over %d variables", e, list[9], vars)
+			}
+		}
+	}
+}

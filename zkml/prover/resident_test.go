@@ -186,3 +186,53 @@ func TestSearch(t *testing.T) {
 		}
 	})
 }
+
+// TestResidentCancelled cancels proofs wherever they tell where they are: the key
+// stays usable, also after the queue that loaded it, and nothing leaks.
+func TestResidentCancelled(t *testing.T) {
+	k := mlp(t)
+	want := k.prove(t, hooks{})
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		d := q.Device()
+		before := d.InUse()
+		loader, err := d.NewQueue(context.Background())
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := k.pk.Load(loader)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := loader.Close(); err != nil {
+			t.Fatal(err)
+		}
+		held := d.InUse()
+		for _, at := range Stages() {
+			ctx, cancel := context.WithCancel(context.Background())
+			c, err := d.NewQueue(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = r.Prove(c, k.X, &Options{Progress: func(s Stage, done bool) {
+				if s == at && !done {
+					cancel()
+				}
+			}})
+			cancel()
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("cancelled at %s: %v", at, err)
+			}
+			_ = c.Close()
+			if n := d.InUse(); n > held { // fewer where the collector found what other tests left
+				t.Errorf("cancelled at %s: %d bytes more in use", at, n-held)
+			}
+		}
+		got, err := r.Prove(q, k.X, nil)
+		if err != nil || !bytes.Equal(got.Proof, want.Proof) {
+			t.Errorf("another proof after cancelled ones, or none: %v", err)
+		}
+		if err := r.Close(); err != nil || d.InUse() > before {
+			t.Errorf("closing: %v, %d bytes more in use", err, d.InUse()-before)
+		}
+	})
+}
