@@ -207,6 +207,12 @@ func (b Buffer[T]) check(q *Queue, op string, n int) error {
 // memory, as those of this package do. An empty buffer may be used anywhere.
 func (b Buffer[T]) Use(q *Queue) error { return b.check(q, "use", b.n) }
 
+// Overlap says whether two buffers share memory.
+func Overlap[T, U any](a Buffer[T], b Buffer[U]) bool {
+	return a.n > 0 && b.n > 0 && a.a == b.a &&
+		a.off < b.off+int64(b.n)*sizeOf[U]() && b.off < a.off+int64(a.n)*sizeOf[T]()
+}
+
 // CopyFrom enqueues a copy of src, which must have b's length, into b.
 func (b Buffer[T]) CopyFrom(q *Queue, src []T) error {
 	if err := b.check(q, "copy to device", len(src)); err != nil || b.n == 0 {

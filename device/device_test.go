@@ -33,6 +33,17 @@ func TestCPUBuffers(t *testing.T) {
 	if err := b.CopyTo(q, got); !errors.Is(err, ErrUsage) {
 		t.Fatalf("short destination: %v", err)
 	}
+	for what, x := range map[string]struct{ got, want bool }{
+		"itself":     {Overlap(b, b), true},
+		"parts":      {Overlap(b.Slice(0, 3), View[byte](b).Slice(11, 20)), true},
+		"beside":     {Overlap(b.Slice(0, 3), View[byte](b).Slice(12, 20)), false},
+		"nothing":    {Overlap(b, b.Slice(2, 2)), false},
+		"two pieces": {Overlap(b, c), false},
+	} {
+		if x.got != x.want {
+			t.Errorf("%s: overlap %t", what, x.got)
+		}
+	}
 	b.Free()
 	b.Free()
 	for what, err := range map[string]error{"zero": b.Zero(q), "use": b.Use(q), "part": b.Slice(1, 2).Use(q)} {

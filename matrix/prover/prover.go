@@ -58,6 +58,9 @@ func begin[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element], b d
 	if err := errors.Join(c.Use(q), a.Use(q), b.Use(q)); err != nil {
 		return true, wrap(err)
 	}
+	if device.Overlap(c, a) || device.Overlap(c, b) {
+		return true, wrap(fmt.Errorf("%w: the result overlaps a factor", device.ErrUsage))
+	}
 	switch {
 	case c.Len() == 0:
 		return true, q.Err()

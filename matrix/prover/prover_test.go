@@ -333,10 +333,19 @@ func TestErrors(t *testing.T) {
 		if err := Add(q, v, v, v.Slice(0, 11)); !errors.Is(err, matrix.ErrShape) {
 			t.Error(err)
 		}
-		four, two := v.Slice(0, 4), matrix.Shape{M: 2, K: 2, N: 2}
+		four, other, two := v.Slice(0, 4), v.Slice(4, 8), matrix.Shape{M: 2, K: 2, N: 2}
+		for i, err := range []error{
+			Mul(q, v.Slice(0, 4), v.Slice(3, 7), v.Slice(8, 12), two), Mul(q, v.Slice(5, 9), v.Slice(0, 4), v.Slice(8, 12), two),
+			MulPlain(q, v.Slice(0, 4), v.Slice(0, 4), v.Slice(8, 12), two),
+		} {
+			if !errors.Is(err, device.ErrUsage) {
+				t.Errorf("overlap %d: %v", i, err)
+			}
+		}
+		must(t, Mul(q, v.Slice(0, 4), v.Slice(4, 8), v.Slice(4, 8), two)) // factors may be the same
 		for name, x := range devicetest.Strange[m31.Element](t, q, 4) {
 			for i, err := range []error{
-				Mul(q, x, four, four, two), Mul(q, four, x, four, two), Mul(q, four, four, x, two), MulPlain(q, four, x, four, two),
+				Mul(q, x, four, other, two), Mul(q, four, x, other, two), Mul(q, four, other, x, two), MulPlain(q, four, x, other, two),
 				Mul(q, x, v.Slice(0, 0), v.Slice(0, 0), matrix.Shape{M: 2, N: 2}), Add(q, x, four, four), Multiply(q, four, x, four), ReLU(q, four, x),
 			} {
 				if !errors.Is(err, device.ErrUsage) {
