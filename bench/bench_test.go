@@ -185,6 +185,12 @@ func TestSmallCases(t *testing.T) {
 						if len(m.Samples) != 1 || Median(m.Samples) <= 0 {
 							t.Errorf("%s %s: samples %v", c.Name, m.Metric, m.Samples)
 						}
+						// What a row of it would be refused for when it is recorded.
+						r := row()
+						r.Suite, r.Case, r.Metric, r.Unit = c.Suite, c.Name, m.Metric, m.Unit
+						if err := r.Validate(); err != nil {
+							t.Errorf("%s %s: %v", c.Name, m.Metric, err)
+						}
 					}
 					if name != "cpu" {
 						if err := ran(c, launches); err != nil {

@@ -169,8 +169,8 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 		constant("setup-ms", "ms", float64(setup.Microseconds())/1000, "once, cold")
 		constant("load-ms", "ms", float64(load.Microseconds())/1000, "the key into the device's memory, once")
 		if stats.Launches > 0 {
-			constant("launches", "", float64(stats.Launches), "of one proof")
-			constant("waits", "", float64(stats.Syncs), "of the host, in one proof")
+			constant("launches", "launches", float64(stats.Launches), "of one proof")
+			constant("waits", "waits", float64(stats.Syncs), "of the host, in one proof")
 			constant("in-kib", "KiB", float64(stats.BytesIn)/1024, "copied to the device for one proof")
 			constant("out-kib", "KiB", float64(stats.BytesOut)/1024, "copied from the device for one proof")
 		}

@@ -35,7 +35,7 @@ func TestPrefer(t *testing.T) {
 		n    int
 		want bool
 	}{
-		{"sumcheck", 1<<12 - 1, false}, {"sumcheck", 1 << 12, true}, {"merkle", 1 << 9, true}, {"merkle", 1<<9 - 1, false},
+		{"sumcheck", 1<<15 - 1, false}, {"sumcheck", 1 << 15, true}, {"merkle", 1 << 9, true}, {"merkle", 1<<9 - 1, false},
 		{"something new", 1<<usual - 1, false}, {"something new", 1 << usual, true}, {"sumcheck", 0, false}, {"sumcheck", -1, false},
 	} {
 		if got := Prefer(c.op, c.n); got != c.want {

@@ -25,8 +25,8 @@ var thresholds = Thresholds{
 	"merkle":    9,  // leaves
 	"mle":       16, // table entries
 	"ntt":       14, // elements
-	"sumcheck":  12, // table entries
-	"logup":     11, // fractions
+	"sumcheck":  15, // table entries
+	"logup":     9,  // fractions
 	"whir":      16, // table entries
 	"zkml":      14, // multiply-adds of the model
 }

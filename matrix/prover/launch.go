@@ -99,7 +99,7 @@ func launchRow[B matrix.Entry](q *device.Queue, c, a device.Buffer[m31.Element],
 	// least, and for 2^24 at most, which a sum holds. A narrow matrix gets narrow blocks.
 	block := min(threads, up(device.Blocks(s.N, entries), 32))
 	across := device.Blocks(s.N, entries*block)
-	splits := max(1, min(waves*units*(threads/block)/across, s.K/64), s.K>>24)
+	splits := max(1, min(waves*units*(threads/block)/across, s.K/64), (s.K+1<<24-1)>>24)
 	parts := c
 	if splits > 1 {
 		var err error
