@@ -241,7 +241,7 @@ func (e *Expr) Program() *Program { return &e.program }
 
 // Eval is the expression without its eq at values of the columns and scalars.
 func (e *Expr) Eval(columns, scalars []m31.QM31) (m31.QM31, error) {
-	if len(columns) != len(e.columns) || len(scalars) != len(e.scalars) {
+	if len(e.columns) == 0 || len(columns) != len(e.columns) || len(scalars) != len(e.scalars) {
 		return m31.QM31{}, fmt.Errorf("%w: %d columns and %d scalars, want %d and %d", ErrShape, len(columns), len(scalars), len(e.columns), len(e.scalars))
 	}
 	return e.eval(columns, scalars), nil

@@ -29,13 +29,13 @@ type linear struct {
 	memory      []device.Buffer[uint64]
 }
 
-// isLinear says whether the batch is one table that is large enough.
+// isLinear says whether the batch is the plain sum of one table that is large enough.
 func (l limits) isLinear(instances []Instance) bool {
 	if len(instances) != 1 {
 		return false
 	}
 	in := instances[0]
-	return in.Terms == nil && in.Factors == 1 && !in.Eq && in.Tables[0].stride() == 1 && in.Vars >= max(2, l.linear) && in.Vars <= maxLinear
+	return kernels(in) == productKernels[0][0] && in.Tables[0].stride() == 1 && in.Vars >= max(2, l.linear) && in.Vars <= maxLinear
 }
 
 func (b *linear) free() {

@@ -73,9 +73,15 @@ func TestLinear(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		rng := rand.New(rand.NewPCG(13, 5))
 		for vars := 1; vars <= 12; vars++ {
-			for range 3 { // of words, of elements, strided
-				compareWith(t, q, rng, fmt.Sprint(vars, " variables"), []sumcheck.Shape{sumcheck.Product(vars, 1)},
-					within(prover.Limits{Window: 3, Tail: 64, Units: 2, Linear: 2}))
+			shapes := []sumcheck.Shape{sumcheck.Product(vars, 1)}
+			if vars%4 == 1 { // one table as well, but not its plain sum
+				shapes = append(shapes, sumcheck.MustCompile("a^2").Shape(vars), sumcheck.MustCompile("3*a+1").Shape(vars))
+			}
+			for _, s := range shapes {
+				for range 4 { // of words, of elements, strided, with a coefficient
+					compareWith(t, q, rng, fmt.Sprint(vars, " variables"), []sumcheck.Shape{s},
+						within(prover.Limits{Window: 3, Tail: 64, Units: 2, Linear: 2}))
+				}
 			}
 		}
 	})
@@ -126,6 +132,27 @@ func TestLaunches(t *testing.T) {
 			}
 			if n := after.Syncs - before.Syncs; n != 1 { // to read the proof
 				t.Errorf("%s: waited %d times for the device, want 1", c.name, n)
+			}
+		}
+	})
+}
+
+// TestCoefficients: a product may have a coefficient, in any batch and on every
+// path.
+func TestCoefficients(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		rng := rand.New(rand.NewPCG(15, 5))
+		prove := prover.Prove
+		for factors := 1; factors <= sumcheck.MaxDegree; factors++ {
+			for _, eq := range []bool{false, true} {
+				s := sumcheck.Shape{Vars: 7, Factors: factors, Eq: eq}
+				b := sumchecktest.NewBatch(rng, []sumcheck.Shape{s, s})
+				c := &b.Claims[1]
+				c.Coeffs = sumchecktest.Random(rng, 1)
+				c.Value = sumchecktest.Sum(*c, b.Tables[1])
+				compareBatch(t, q, rng, fmt.Sprint(s), b, prove)
+				b.Claims, b.Tables, b.IsBase = b.Claims[1:], b.Tables[1:], b.IsBase[1:]
+				compareBatch(t, q, rng, fmt.Sprint("alone ", s), b, within(prover.Limits{Window: 3, Tail: 64, Units: 2, Linear: 2}))
 			}
 		}
 	})

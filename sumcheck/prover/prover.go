@@ -70,6 +70,17 @@ func (in Instance) check(q *device.Queue) error {
 	return errors.Join(in.Point.Use(q), in.Coeffs.Use(q))
 }
 
+// checkAll says what is wrong with the first instance that does not fit its shape
+// or is not on q's device.
+func checkAll(q *device.Queue, instances []Instance) error {
+	for j, in := range instances {
+		if err := in.check(q); err != nil {
+			return fmt.Errorf("instance %d: %w", j, err)
+		}
+	}
+	return nil
+}
+
 // Shapes of the instances.
 func Shapes(instances []Instance) []sumcheck.Shape {
 	s := make([]sumcheck.Shape, len(instances))
@@ -100,6 +111,9 @@ func prove(q *device.Queue, tr *transcript.Transcript, instances []Instance, val
 	shapes := Shapes(instances)
 	if len(values) != len(instances) || len(values) == 0 {
 		return nil, nil, fmt.Errorf("%w: %d values for %d instances", sumcheck.ErrShape, len(values), len(instances))
+	}
+	if err := checkAll(q, instances); err != nil {
+		return nil, nil, err
 	}
 	n, d, e := sumcheck.Rounds(shapes), sumcheck.Degree(shapes), sumcheck.Evaluations(shapes)
 	all, err := device.Alloc[m31.QM31](q, n*d+e+n+len(values))
@@ -139,15 +153,14 @@ type batch interface {
 // Run is Prove on the device alone: values are the claimed sums, one an
 // instance, and everything stays there. It does not wait for the device.
 func Run(q *device.Queue, tr *transcript.Transcript, instances []Instance, values device.Buffer[m31.QM31], out Output) error {
+	if err := checkAll(q, instances); err != nil {
+		return err
+	}
 	return run(q, tr, instances, values, out, usual(q))
 }
 
+// run is Run for instances that are checked.
 func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, values device.Buffer[m31.QM31], out Output, lim limits) error {
-	for j, in := range instances {
-		if err := in.check(q); err != nil {
-			return fmt.Errorf("instance %d: %w", j, err)
-		}
-	}
 	shapes := Shapes(instances)
 	n, d := sumcheck.Rounds(shapes), sumcheck.Degree(shapes)
 	if len(instances) == 0 || values.Len() != len(instances) || out.Rounds.Len() != n*d || out.Evals.Len() != sumcheck.Evaluations(shapes) || out.Point.Len() != n {

@@ -199,6 +199,8 @@ func TestBadInstances(t *testing.T) {
 			"no point":      func(in *prover.Instance) { in.Eq = true },
 			"coefficients":  func(in *prover.Instance) { in.Coeffs = z.Slice(0, 2) },
 			"shape":         func(in *prover.Instance) { in.Factors = 0 },
+			"factors":       func(in *prover.Instance) { in.Factors = -1 },
+			"variables":     func(in *prover.Instance) { in.Vars = 1 << 40 },
 		} {
 			in := good
 			in.Tables = slices.Clone(good.Tables)

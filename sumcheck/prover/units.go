@@ -124,7 +124,7 @@ func kernels(in Instance) *kernelSet {
 	if in.Expr != nil {
 		return &kernelsOf(in.Expr).kernelSet
 	}
-	if in.Terms != nil {
+	if in.Terms != nil || in.Coeffs.Len() > 0 {
 		return termsKernels
 	}
 	if in.Eq {

@@ -72,7 +72,7 @@ func (t *Transcript) State() device.Buffer[m31.Element] { return t.state }
 // Use says whether work on q may absorb into the transcript and draw from it: it
 // is a device.ErrUsage where that lives on another device or was freed.
 func (t *Transcript) Use(q *device.Queue) error {
-	if t == nil || t.q.Device() != q.Device() {
+	if t == nil || t.q == nil || t.q.Device() != q.Device() {
 		return fmt.Errorf("transcript: %w: none, or one of another device than %s", device.ErrUsage, q.Device().Name())
 	}
 	return t.state.Use(q)
