@@ -35,3 +35,15 @@ type Element[T any] interface {
 	// canonical; it does not depend on the receiver.
 	SetWords([]uint32) (T, error)
 }
+
+// Base is what a type T of prime field elements offers besides: it is one 32-bit
+// word, whose value need not be the canonical one (it may be in Montgomery form),
+// but is the same whenever the element is.
+type Base[T any] interface {
+	~uint32
+	Element[T]
+	// Modulus is the number of elements. It does not depend on the receiver.
+	Modulus() uint32
+	// Canonical is the element as a number below Modulus.
+	Canonical() uint32
+}

@@ -25,6 +25,9 @@ type Source struct {
 	Text    string
 	Headers []*Source
 
+	file   string   // of the template, if the text is made from one
+	values []string // pairs that were replaced in it
+
 	once   sync.Once
 	digest [32]byte
 }

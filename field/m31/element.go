@@ -125,3 +125,9 @@ func (Element) FromUint64(v uint64) Element { return reduce(v) }
 
 // Degree is 1.
 func (Element) Degree() int { return 1 }
+
+// Modulus is P.
+func (Element) Modulus() uint32 { return P }
+
+// Canonical is the element as a number.
+func (e Element) Canonical() uint32 { return uint32(e) }

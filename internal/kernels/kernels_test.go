@@ -56,16 +56,16 @@ func TestEveryFileIsListed(t *testing.T) {
 		if listed[s.Name] {
 			t.Errorf("%s is listed twice", s.Name)
 		}
-		listed[s.Name] = true
-		if text, ok := onDisk[s.Name]; !ok {
-			t.Errorf("%s: no such file", s.Name)
-		} else if text != s.Text {
+		listed[s.Name], listed[s.File()] = true, true
+		if text, ok := onDisk[s.File()]; !ok {
+			t.Errorf("%s: no such file", s.File())
+		} else if !s.FromFile(text) {
 			t.Errorf("%s: the listed text is not the file's", s.Name)
 		}
 		for _, h := range s.Closure() {
-			if text, ok := onDisk[h.Name]; ok && text != h.Text {
+			if text, ok := onDisk[h.File()]; ok && !h.FromFile(text) {
 				t.Errorf("%s, included by %s: its text is not the file's", h.Name, s.Name)
-			} else if _, err := os.Stat(filepath.Join(root, h.Name)); !ok && !errors.Is(err, fs.ErrNotExist) {
+			} else if _, err := os.Stat(filepath.Join(root, h.File())); !ok && !errors.Is(err, fs.ErrNotExist) {
 				t.Errorf("%s, included by %s, is no .cuh file", h.Name, s.Name)
 			}
 		}
