@@ -44,6 +44,6 @@ type Base[T any] interface {
 	Element[T]
 	// Modulus is the number of elements. It does not depend on the receiver.
 	Modulus() uint32
-	// Canonical is the element as a number below Modulus.
-	Canonical() uint32
+	// Uint32 is the element as a number below Modulus.
+	Uint32() uint32
 }

@@ -129,5 +129,5 @@ func (Element) Degree() int { return 1 }
 // Modulus is P.
 func (Element) Modulus() uint32 { return P }
 
-// Canonical is the element as a number.
-func (e Element) Canonical() uint32 { return uint32(e) }
+// Uint32 is the element as a number.
+func (e Element) Uint32() uint32 { return uint32(e) }
