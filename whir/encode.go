@@ -4,6 +4,8 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/zkwarp/zkwarp/field"
 )
 
 // ErrEncoding is what errors of decoding proofs and parameters wrap.
@@ -13,9 +15,14 @@ var ErrEncoding = errors.New("whir: encoding")
 func (s *Scheme[W, F, E]) canonical(pf *Proof[W, E]) error {
 	c := &canonicalizer[W]{modulus: s.Spec.Modulus}
 	e := func(v ...E) { c.words(s.Words(v)) }
+	d := func(v [8]W) {
+		if !s.ByteDigests {
+			c.words(v[:])
+		}
+	}
 	c.words(pf.BatchNonce[:])
 	for _, r := range pf.Rounds {
-		c.words(r.Root[:])
+		d(r.Root)
 		e(r.Samples...)
 		for _, f := range r.Folds {
 			e(f.AtZero, f.Lead)
@@ -26,8 +33,8 @@ func (s *Scheme[W, F, E]) canonical(pf *Proof[W, E]) error {
 	for _, o := range pf.Openings {
 		c.words(o.Nonce[:])
 		c.words(o.Rows)
-		for _, d := range o.Siblings {
-			c.words(d[:])
+		for _, v := range o.Siblings {
+			d(v)
 		}
 	}
 	for _, f := range pf.FinalFolds {
@@ -40,7 +47,7 @@ func (s *Scheme[W, F, E]) canonical(pf *Proof[W, E]) error {
 	return nil
 }
 
-type canonicalizer[W ~uint32] struct {
+type canonicalizer[W field.Base[W]] struct {
 	modulus uint64
 	bad     bool
 }
@@ -81,9 +88,11 @@ func (s *Scheme[W, F, E]) DecodeProof(p *Params, data []byte) (*Proof[W, E], err
 }
 
 // codec reads or writes what walk shows it.
-type codec[W ~uint32] interface {
-	// slice is n words, which a decoder allocates.
+type codec[W field.Base[W]] interface {
+	// slice is n words, which a decoder allocates; raw is such words of a digest
+	// of bytes.
 	slice(v *[]W, n int, what string) error
+	raw(v *[]W, n int, what string) error
 	// count is a number from least to limit, each of which stands for unit words.
 	count(n *int, least, limit, unit int, what string) error
 }
@@ -96,7 +105,7 @@ func (s *Scheme[W, F, E]) walk(p *Params, pf *Proof[W, E], c codec[W]) error {
 	for i, d := range p.c.Rounds {
 		r := &pf.Rounds[i]
 		if i > 0 {
-			if err := digest(c, &r.Root, "root"); err != nil {
+			if err := s.digest(c, &r.Root, "root"); err != nil {
 				return fmt.Errorf("round %d: %w", i, err)
 			}
 		}
@@ -140,7 +149,7 @@ func (s *Scheme[W, F, E]) previous(p *Params, pf *Proof[W, E], c codec[W], i int
 		o.Siblings = make([][8]W, siblings)
 	}
 	for j := range o.Siblings {
-		if err := digest(c, &o.Siblings[j], "siblings"); err != nil {
+		if err := s.digest(c, &o.Siblings[j], "siblings"); err != nil {
 			return err
 		}
 	}
@@ -171,7 +180,7 @@ func (s *Scheme[W, F, E]) folds(c codec[W], v *[]Fold[W, E], n, work int) error 
 	return nil
 }
 
-func nonce[W ~uint32](c codec[W], v *[2]W, work int) error {
+func nonce[W field.Base[W]](c codec[W], v *[2]W, work int) error {
 	if work == 0 {
 		return nil
 	}
@@ -181,16 +190,27 @@ func nonce[W ~uint32](c codec[W], v *[2]W, work int) error {
 	return err
 }
 
-func digest[W ~uint32](c codec[W], v *[8]W, what string) error {
+func (s *Scheme[W, F, E]) digest(c codec[W], v *[8]W, what string) (err error) {
 	w := v[:]
-	err := c.slice(&w, 8, what)
+	if s.ByteDigests {
+		err = c.raw(&w, 8, what)
+	} else {
+		err = c.slice(&w, 8, what)
+	}
 	copy(v[:], w)
 	return err
 }
 
-type appender[W ~uint32] struct{ dst *[]byte }
+type appender[W field.Base[W]] struct{ dst *[]byte }
 
 func (a *appender[W]) slice(v *[]W, n int, what string) error {
+	for _, w := range *v {
+		*a.dst = binary.LittleEndian.AppendUint32(*a.dst, w.Uint32())
+	}
+	return nil
+}
+
+func (a *appender[W]) raw(v *[]W, n int, what string) error {
 	for _, w := range *v {
 		*a.dst = binary.LittleEndian.AppendUint32(*a.dst, uint32(w))
 	}
@@ -203,7 +223,7 @@ func (a *appender[W]) count(n *int, _, _, _ int, _ string) error {
 }
 
 // decoder keeps its first error: once failed, it reads nothing more.
-type decoder[W ~uint32] struct {
+type decoder[W field.Base[W]] struct {
 	data    []byte
 	modulus uint64
 	err     error
@@ -222,12 +242,28 @@ func (d *decoder[W]) slice(v *[]W, n int, what string) error {
 		return d.fail("%s end early", what)
 	}
 	out := make([]W, n)
+	var zero W
 	for i := range out {
 		w := binary.LittleEndian.Uint32(d.data[4*i:])
 		if uint64(w) >= d.modulus {
 			return d.fail("%s: word %#x is not canonical", what, w)
 		}
-		out[i] = W(w)
+		out[i] = zero.FromUint64(uint64(w))
+	}
+	d.data, *v = d.data[4*n:], out
+	return nil
+}
+
+func (d *decoder[W]) raw(v *[]W, n int, what string) error {
+	if d.err != nil {
+		return d.err
+	}
+	if len(d.data)/4 < n {
+		return d.fail("%s end early", what)
+	}
+	out := make([]W, n)
+	for i := range out {
+		out[i] = W(binary.LittleEndian.Uint32(d.data[4*i:]))
 	}
 	d.data, *v = d.data[4*n:], out
 	return nil

@@ -119,7 +119,7 @@ type TranscriptM31 = Transcript[m31.Element, m31.QM31]
 
 // CommitmentWords is the list that stands for a commitment in the transcript.
 func (p *M31Params) CommitmentWords(root merkle.Digest) []m31.Element {
-	return append([]m31.Element{m31.Element(p.vars)}, CommitmentWords(p.inner, root)...)
+	return append([]m31.Element{m31.Element(p.vars)}, CM31().CommitmentWords(p.inner, root)...)
 }
 
 // ReceiveM31 absorbs the commitment with the given root into tr. Do so where

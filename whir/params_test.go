@@ -7,6 +7,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/zkwarp/zkwarp/field/m31"
 )
 
 func choices(t testing.TB) map[string]*Params {
@@ -40,7 +42,7 @@ func TestParamsEncoding(t *testing.T) {
 		if !reflect.DeepEqual(p, q) {
 			t.Errorf("%s: %v decoded as %v", name, p, q)
 		}
-		if !reflect.DeepEqual(CommitmentWords(p, [8]uint32{1}), CommitmentWords(q, [8]uint32{1})) {
+		if !reflect.DeepEqual(CM31().CommitmentWords(p, [8]m31.Element{1}), CM31().CommitmentWords(q, [8]m31.Element{1})) {
 			t.Errorf("%s: other words", name)
 		}
 		for k := range enc {
@@ -58,13 +60,13 @@ func TestParamsEncoding(t *testing.T) {
 func TestParamsWords(t *testing.T) {
 	for name, p := range choices(t) {
 		enc := p.AppendBinary(nil)
-		words := CommitmentWords(p, [8]uint32{})
+		words := CM31().CommitmentWords(p, [8]m31.Element{})
 		for i := 0; i < len(enc); i += 4 {
 			for _, v := range []uint32{1<<32 - 1, 1 << 31, binary.LittleEndian.Uint32(enc[i:]) + 1} {
 				m := bytes.Clone(enc)
 				binary.LittleEndian.PutUint32(m[i:], v)
 				q, err := DecodeParams(qm31, m)
-				if err == nil && reflect.DeepEqual(words, CommitmentWords(q, [8]uint32{})) {
+				if err == nil && reflect.DeepEqual(words, CM31().CommitmentWords(q, [8]m31.Element{})) {
 					t.Errorf("%s: number %d is not absorbed", name, i/4)
 				}
 				if err == nil && v >= 1<<31 {
@@ -78,7 +80,7 @@ func TestParamsWords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if reflect.DeepEqual(words, CommitmentWords(q, [8]uint32{})) {
+		if reflect.DeepEqual(words, CM31().CommitmentWords(q, [8]m31.Element{})) {
 			t.Errorf("%s: the field is not absorbed", name)
 		}
 	}

@@ -1,10 +1,14 @@
 package whir
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/field"
+)
 
 // Proof is an opening. Its shape follows from the parameters, but for the
 // numbers of rows and siblings, which follow from the query indices.
-type Proof[W ~uint32, E any] struct {
+type Proof[W field.Base[W], E any] struct {
 	// BatchNonce is the proof of work before the tables of a batch are combined.
 	BatchNonce [2]W
 	// Rounds are the folding rounds.
@@ -18,7 +22,7 @@ type Proof[W ~uint32, E any] struct {
 }
 
 // RoundProof is what the prover sends in a folding round.
-type RoundProof[W ~uint32, E any] struct {
+type RoundProof[W field.Base[W], E any] struct {
 	// Root of the round's tree; zero in round 0, whose root is the commitment.
 	Root [8]W
 	// Samples are the answers to the out-of-domain samples.
@@ -29,14 +33,14 @@ type RoundProof[W ~uint32, E any] struct {
 
 // Fold is one sum-check round: the round polynomial's value at 0, its leading
 // coefficient, and the proof of work before the challenge.
-type Fold[W ~uint32, E any] struct {
+type Fold[W field.Base[W], E any] struct {
 	AtZero, Lead E
 	Nonce        [2]W
 }
 
 // Opening is a pruned multiproof of one tree, after the proof of work before
 // its indices.
-type Opening[W ~uint32] struct {
+type Opening[W field.Base[W]] struct {
 	Nonce [2]W
 	// Rows are those of the distinct indices, ascending, one after the other.
 	Rows []W

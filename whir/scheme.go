@@ -1,6 +1,7 @@
 package whir
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/field"
@@ -8,8 +9,11 @@ import (
 
 // Scheme is everything the protocol needs to know about its fields and hash.
 // The functions that change a slice's type share its memory.
-type Scheme[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+type Scheme[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	Spec Spec
+	// ByteDigests says that the words of a digest are 32 bytes, four a word in
+	// little-endian order, and not field elements.
+	ByteDigests bool
 	// Root generates the 2^n-th roots of unity in F; Root(n) = Root(n+1)^2.
 	Root func(n int) F
 	// Embed F in E, and multiply an element of E by one of F.
@@ -28,7 +32,7 @@ type Scheme[W ~uint32, F field.Element[F], E field.Element[E]] struct {
 }
 
 // Transcript is what the verifier needs of a transcript.
-type Transcript[W ~uint32, E any] interface {
+type Transcript[W field.Base[W], E any] interface {
 	Absorb([]W)
 	Challenge() E
 	Indices(n, bits int) ([]int, error)
@@ -41,27 +45,48 @@ const protocol = "zkwarp whir 1"
 // CommitmentWords is the list that stands for a commitment in the transcript,
 // to be absorbed once and before anything that depends on the commitment: the
 // protocol, the fields and hash, all parameters, and the root.
-func CommitmentWords[W ~uint32](p *Params, root [8]W) []W {
+func (s *Scheme[W, F, E]) CommitmentWords(p *Params, root [8]W) []W {
 	var out []W
-	for _, s := range []string{protocol, p.c.Spec.Name} {
-		out = append(out, W(len(s)))
-		for i := 0; i < len(s); i += 3 {
-			var w W
-			for j, c := range []byte(s[i:min(i+3, len(s))]) {
-				w |= W(c) << (8 * j)
-			}
-			out = append(out, w)
-		}
+	for _, text := range []string{protocol, p.c.Spec.Name} {
+		out = appendText(out, text)
 	}
+	var zero W
 	for _, n := range p.numbers() {
-		out = append(out, W(n))
+		out = append(out, zero.FromUint64(uint64(n)))
 	}
-	return append(out, root[:]...)
+	return append(out, s.DigestWords(root)...)
+}
+
+// appendText appends the number of bytes, and the bytes three to a word.
+func appendText[W field.Base[W]](out []W, s string) []W {
+	var zero W
+	out = append(out, zero.FromUint64(uint64(len(s))))
+	for i := 0; i < len(s); i += 3 {
+		var w uint64
+		for j, c := range []byte(s[i:min(i+3, len(s))]) {
+			w |= uint64(c) << (8 * j)
+		}
+		out = append(out, zero.FromUint64(w))
+	}
+	return out
+}
+
+// DigestWords is the list of field elements that stands for a digest: its own
+// words, or those of its 32 bytes, as text.
+func (s *Scheme[W, F, E]) DigestWords(d [8]W) []W {
+	if !s.ByteDigests {
+		return d[:]
+	}
+	var b []byte
+	for _, w := range d {
+		b = binary.LittleEndian.AppendUint32(b, uint32(w))
+	}
+	return appendText[W](nil, string(b))
 }
 
 // Oracle is a commitment that a transcript has absorbed: the only thing that
 // claims can be verified against.
-type Oracle[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+type Oracle[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	scheme *Scheme[W, F, E]
 	params *Params
 	root   [8]W
@@ -75,10 +100,10 @@ func (s *Scheme[W, F, E]) Receive(tr Transcript[W, E], p *Params, root [8]W) (*O
 		return nil, fmt.Errorf("whir: receiving a commitment: parameters are not for %s", s.Spec.Name)
 	}
 	for _, w := range root {
-		if uint64(w) >= s.Spec.Modulus {
+		if !s.ByteDigests && uint64(w) >= s.Spec.Modulus {
 			return nil, fmt.Errorf("whir: receiving a commitment: root is not canonical")
 		}
 	}
-	tr.Absorb(CommitmentWords(p, root))
+	tr.Absorb(s.CommitmentWords(p, root))
 	return &Oracle[W, F, E]{s, p, root, tr}, nil
 }

@@ -100,13 +100,14 @@ type BatchClaim[E any] struct {
 
 // Statement is a list of claims together with the words by which a transcript
 // absorbs them.
-type Statement[W ~uint32, E any] struct {
+type Statement[W field.Base[W], E any] struct {
 	words  []W
 	claims []BatchClaim[E]
+	worst  uint32 // the largest of the words before they became elements
 }
 
 // NewStatement is the statement of claims about one table.
-func NewStatement[W ~uint32, E field.Element[E]](claims []Claim[E]) Statement[W, E] {
+func NewStatement[W field.Base[W], E field.Element[E]](claims []Claim[E]) Statement[W, E] {
 	batch := make([]BatchClaim[E], len(claims))
 	for i, c := range claims {
 		batch[i] = BatchClaim[E]{c.Weight, []E{c.Value}}
@@ -115,19 +116,27 @@ func NewStatement[W ~uint32, E field.Element[E]](claims []Claim[E]) Statement[W,
 }
 
 // NewBatchStatement is the statement of claims about a batch of tables.
-func NewBatchStatement[W ~uint32, E field.Element[E]](claims []BatchClaim[E]) Statement[W, E] {
-	s := Statement[W, E]{words: []W{W(len(claims))}, claims: append([]BatchClaim[E](nil), claims...)}
+func NewBatchStatement[W field.Base[W], E field.Element[E]](claims []BatchClaim[E]) Statement[W, E] {
+	s := Statement[W, E]{claims: append([]BatchClaim[E](nil), claims...)}
+	s.add(uint32(len(claims)))
 	for _, c := range claims {
 		w := slices.Clone(c.Weight.Words())
-		s.words = append(s.words, W(len(w)))
+		s.add(uint32(len(w)))
 		for _, v := range c.Values {
 			w = v.AppendWords(w)
 		}
-		for _, v := range w {
-			s.words = append(s.words, W(v))
-		}
+		s.add(w...)
 	}
 	return s
+}
+
+// add appends to the words of the statement.
+func (s *Statement[W, E]) add(words ...uint32) {
+	var zero W
+	for _, w := range words {
+		s.worst = max(s.worst, w)
+		s.words = append(s.words, zero.FromUint64(uint64(w)))
+	}
 }
 
 // FreshCoefficient is the coefficient of the first claim that a round after
@@ -151,10 +160,8 @@ func (s Statement[W, E]) Check(p *Params) error {
 	if len(s.claims) > p.c.Claims {
 		return fmt.Errorf("%d claims, parameters allow %d", len(s.claims), p.c.Claims)
 	}
-	for _, w := range s.words {
-		if uint64(w) >= p.c.Spec.Modulus {
-			return fmt.Errorf("word %#x is not canonical", uint32(w))
-		}
+	if uint64(s.worst) >= p.c.Spec.Modulus {
+		return fmt.Errorf("word %#x is not canonical", s.worst)
 	}
 	for i, c := range s.claims {
 		if n := c.Weight.Vars(); n != p.c.Vars {

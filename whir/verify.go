@@ -42,7 +42,7 @@ func (o *Oracle[W, F, E]) Verify(st Statement[W, E], pf *Proof[W, E]) error {
 // verifier is the state of a verification: the claim that the current table
 // g satisfies <w, g> = sigma, where w is the sum of the terms with all
 // challenges so far substituted.
-type verifier[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+type verifier[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	*Oracle[W, F, E]
 	pf    *Proof[W, E]
 	sigma E
@@ -143,7 +143,7 @@ func (v *verifier[W, F, E]) bind(i int, f Fold[W, E], work int) error {
 // the queried rows of the commitment before, whose root is given, folded.
 func (v *verifier[W, F, E]) shift(i int, root [8]W) error {
 	next := v.pf.Rounds[i].Root
-	v.tr.Absorb(next[:])
+	v.tr.Absorb(v.scheme.DigestWords(next))
 	claims := v.samples(i)
 	points, values, err := v.queries(i-1, root)
 	if err != nil {

@@ -177,7 +177,7 @@ func TestWorkNotDone(t *testing.T) {
 			t.Fatal(err)
 		}
 		tr := &lazy{newRecorder(), k}
-		tr.Absorb(whir.CommitmentWords(sc.p, cm.tree.root()))
+		tr.Absorb(whir.CM31().CommitmentWords(sc.p, cm.tree.root()))
 		pf, err := cm.open(q, tr, sc.statement())
 		if err != nil {
 			t.Fatal(err)

@@ -33,7 +33,9 @@ func CommitCM31(q *device.Queue, p *whir.Params, tables ...[]m31.CM31) (*Committ
 func (c *CommittedCM31) Root() merkle.Digest { return c.tree.root() }
 
 // Words is the list that stands for the commitment in the transcript.
-func (c *CommittedCM31) Words() []m31.Element { return whir.CommitmentWords(c.params, c.tree.root()) }
+func (c *CommittedCM31) Words() []m31.Element {
+	return whir.CM31().CommitmentWords(c.params, c.tree.root())
+}
 
 // OpenCM31 proves that the tables satisfy the statement. The transcript must
 // have absorbed the commitment's Words. The statement is not checked: the proof

@@ -10,7 +10,7 @@ import (
 
 // opener is the state of an opening: the table g that is left, the weight w
 // of the carried claim sum w*g, and the challenges of the last round.
-type opener[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+type opener[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	*committed[W, F, E]
 	q      *device.Queue
 	tr     Transcript[W, E]

@@ -12,7 +12,7 @@ import (
 
 // Transcript is what the prover needs of a transcript: the verifier's, and
 // searching for proofs of work.
-type Transcript[W ~uint32, E any] interface {
+type Transcript[W field.Base[W], E any] interface {
 	whir.Transcript[W, E]
 	Grind(bits int) ([2]W, error)
 }
@@ -26,7 +26,7 @@ type Tabled[E any] interface {
 
 // backend is the coarse operations of the protocol over one pair of fields.
 // Tables of symbols occur in round 0 only.
-type backend[W ~uint32, F field.Element[F], E field.Element[E]] interface {
+type backend[W field.Base[W], F field.Element[F], E field.Element[E]] interface {
 	scheme() *whir.Scheme[W, F, E]
 	// encode evaluates the 2^fold blocks of a table on the 2^logLeaves-th
 	// roots of unity and returns the matrix of rows, one row a point.
@@ -59,13 +59,13 @@ type backend[W ~uint32, F field.Element[F], E field.Element[E]] interface {
 }
 
 // tree is a hash tree over a matrix that it keeps.
-type tree[W ~uint32] interface {
+type tree[W field.Base[W]] interface {
 	root() [8]W
 	open(indices []int) (rows []W, siblings [][8]W, err error)
 }
 
 // tamper lets the tests of this package cheat. Its zero value does nothing.
-type tamper[W ~uint32, E any] struct {
+type tamper[W field.Base[W], E any] struct {
 	codeword func(round int, rows []W)      // before a tree is built
 	table    func(round int, g []E)         // before a folded table is committed
 	answer   func(round, sample int, y E) E // an out-of-domain answer
@@ -74,7 +74,7 @@ type tamper[W ~uint32, E any] struct {
 }
 
 // committed is a batch of tables with their tree.
-type committed[W ~uint32, F field.Element[F], E field.Element[E]] struct {
+type committed[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	b      backend[W, F, E]
 	params *whir.Params
 	tables [][]F
@@ -82,7 +82,7 @@ type committed[W ~uint32, F field.Element[F], E field.Element[E]] struct {
 	tamper tamper[W, E]
 }
 
-func commit[W ~uint32, F field.Element[F], E field.Element[E]](q *device.Queue, b backend[W, F, E], p *whir.Params, tables [][]F, t tamper[W, E]) (*committed[W, F, E], error) {
+func commit[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Queue, b backend[W, F, E], p *whir.Params, tables [][]F, t tamper[W, E]) (*committed[W, F, E], error) {
 	if p == nil || p.Spec() != b.scheme().Spec {
 		return nil, fmt.Errorf("whir: commit: parameters are not for %s", b.scheme().Spec.Name)
 	}

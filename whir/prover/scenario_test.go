@@ -125,7 +125,7 @@ func (sc *scenario) prove(t testing.TB, q *device.Queue, ch cheat, tr *recorder)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tr.Absorb(whir.CommitmentWords(sc.p, c.tree.root()))
+	tr.Absorb(whir.CM31().CommitmentWords(sc.p, c.tree.root()))
 	pf, err = c.open(q, tr, sc.statement())
 	if err != nil {
 		t.Fatal(err)
