@@ -7,51 +7,31 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/hash/poseidon2"
 )
 
-func random(r *rand.Rand, n int) []m31.Element {
-	out := make([]m31.Element, n)
+func random[W field.Base[W]](r *rand.Rand, n int) []W {
+	var zero W
+	out := make([]W, n)
 	for i := range out {
-		out[i] = m31.Element(1 + r.Uint64N(m31.P-1))
+		out[i] = zero.FromUint64(1 + r.Uint64N(uint64(zero.Modulus())-1))
 	}
 	return out
 }
 
 // naive is the root by recursion from the top, with the hashes spelt out.
-func naive(words []m31.Element, s Shape, lo, n, height int) Digest {
+func (x suiteOf[W]) naive(words []W, s Shape, lo, n, height int) DigestOf[W] {
 	arities := s.Arities()
 	if height == 0 {
-		var st [16]m31.Element
-		st[8] = m31.Element(65536 + s.RowWords)
-		for i, w := range words[lo*s.RowWords : (lo+1)*s.RowWords] {
-			if i > 0 && i%8 == 0 {
-				poseidon2.Permute16(&st)
-			}
-			st[i%8] = w
-		}
-		poseidon2.Permute16(&st)
-		return Digest(st[:8])
+		return x.row(words[lo*s.RowWords : (lo+1)*s.RowWords])
 	}
 	a := arities[height-1]
-	var children []m31.Element
+	var children []DigestOf[W]
 	for c := range a {
-		d := naive(words, s, lo+c*n/a, n/a, height-1)
-		children = append(children, d[:]...)
+		children = append(children, x.naive(words, s, lo+c*n/a, n/a, height-1))
 	}
-	if a == 2 {
-		st := [16]m31.Element(children)
-		poseidon2.Permute16(&st)
-		return Digest(st[:8])
-	}
-	var st [24]m31.Element
-	st[16] = m31.Element(131072 + a)
-	for i := 0; i < len(children); i += 16 {
-		copy(st[:16], children[i:i+16])
-		poseidon2.Permute24(&st)
-	}
-	return Digest(st[:8])
+	return x.node(children)
 }
 
 func shapes() []Shape {
@@ -61,23 +41,25 @@ func shapes() []Shape {
 			out = append(out, Shape{Rows: 1 << k, RowWords: []int{1, 3, 7, 8, 9, 16, 20}[k%7], Arity: a})
 		}
 	}
-	return out
+	return append(out, Shape{Rows: 4, RowWords: 256, Arity: 2}, Shape{Rows: 2, RowWords: 257, Arity: 2}, Shape{Rows: 2, RowWords: 1300, Arity: 2})
 }
 
-func TestTree(t *testing.T) {
+func TestTree(t *testing.T) { each(t, suite.tree) }
+
+func (x suiteOf[W]) tree(t *testing.T) {
 	r := rand.New(rand.NewPCG(6, 7))
 	for _, s := range shapes() {
 		t.Run(fmt.Sprint(s), func(t *testing.T) {
-			words := random(r, s.Rows*s.RowWords)
-			tree, err := Build(words, s, RowMajor())
+			words := random[W](r, s.Rows*s.RowWords)
+			tree, err := x.h.Build(words, s, RowMajor())
 			if err != nil {
 				t.Fatal(err)
 			}
-			root, err := Root(words, s, RowMajor())
+			root, err := x.h.Root(words, s, RowMajor())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := naive(words, s, 0, s.Rows, s.Depth()); tree.Root() != want || root != want {
+			if want := x.naive(words, s, 0, s.Rows, s.Depth()); tree.Root() != want || root != want {
 				t.Fatalf("roots %v and %v, want %v", tree.Root(), root, want)
 			}
 			again, err := FromLevels(s, tree.levels)
@@ -93,7 +75,7 @@ func TestTree(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				rows, err := s.Verify(root, indices, o)
+				rows, err := x.h.Verify(s, root, indices, o)
 				if err != nil {
 					t.Fatalf("indices %v: %v", indices, err)
 				}
@@ -107,47 +89,76 @@ func TestTree(t *testing.T) {
 	}
 }
 
-// Column-major matrices of every symbol size have the roots and openings of
-// their transposes.
-func TestColumns(t *testing.T) {
+func TestColumns(t *testing.T) { each(t, suite.columns) }
+
+// Column-major matrices of every symbol size, and those in reversed order, have the
+// roots and openings of the rows one after the other.
+func (x suiteOf[W]) columns(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 9))
-	s := Shape{Rows: 32, RowWords: 12, Arity: 4}
-	words := random(r, s.Rows*s.RowWords)
-	want, err := Root(words, s, RowMajor())
-	if err != nil {
-		t.Fatal(err)
+	for _, rows := range []int{1, 32, 512} {
+		s := Shape{Rows: rows, RowWords: 20, Arity: 4}
+		words := random[W](r, s.Rows*s.RowWords)
+		want, err := x.h.Root(words, s, RowMajor())
+		if err != nil {
+			t.Fatal(err)
+		}
+		indices := []int{7 % rows, 3 % rows, 7 % rows}
+		for _, l := range []Layout{RowMajor(), ColumnMajor(1), ColumnMajor(2), ColumnMajor(4), ColumnMajor(5)} {
+			for _, l := range []Layout{l, l.Reverse()} {
+				moved := make([]W, len(words))
+				for row := range s.Rows {
+					index := row
+					if l.Reversed {
+						index = 0
+						for bit := 1; bit < s.Rows; bit *= 2 {
+							index *= 2
+							if row&bit != 0 {
+								index++
+							}
+						}
+					}
+					for w, v := range words[row*s.RowWords : (row+1)*s.RowWords] {
+						if l.Columns {
+							c, k := w/l.Symbol, w%l.Symbol
+							moved[(c*s.Rows+index)*l.Symbol+k] = v
+						} else {
+							moved[index*s.RowWords+w] = v
+						}
+					}
+				}
+				tree, err := x.h.Build(moved, s, l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if root, err := x.h.Root(moved, s, l); err != nil || tree.Root() != want || root != want {
+					t.Errorf("%d rows, %+v: another root (%v)", rows, l, err)
+				}
+				o, err := tree.Open(moved, l, indices)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := x.h.Verify(s, want, indices, o)
+				if err != nil || !slices.Equal(got[0], words[indices[0]*s.RowWords:][:s.RowWords]) {
+					t.Errorf("%d rows, %+v: opening %v (%v)", rows, l, got, err)
+				}
+			}
+		}
 	}
-	for _, symbol := range []int{1, 2, 4} {
-		l := ColumnMajor(symbol)
-		cols := make([]m31.Element, len(words))
-		for i := range cols {
-			k, rest := i%symbol, i/symbol
-			row, c := rest%s.Rows, rest/s.Rows
-			cols[i] = words[row*s.RowWords+c*symbol+k]
-		}
-		tree, err := Build(cols, s, l)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if tree.Root() != want {
-			t.Errorf("symbols of %d words: another root", symbol)
-		}
-		o, err := tree.Open(cols, l, []int{7, 3, 7})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if _, err := s.Verify(want, []int{7, 3, 7}, o); err != nil {
-			t.Error(err)
-		}
+	if err := ColumnMajor(3).Check(Shape{4, 3, 2}, 12); !errors.Is(err, ErrShape) {
+		t.Errorf("symbols of three words: %v", err)
 	}
 }
 
+func TestTampering(t *testing.T) { each(t, suite.tampering) }
+
 // Every word of an opening matters, and so do root, indices and shape.
-func TestTampering(t *testing.T) {
+func (x suiteOf[W]) tampering(t *testing.T) {
+	var zero W
+	p := W(zero.Modulus())
 	r := rand.New(rand.NewPCG(10, 11))
 	for _, s := range []Shape{{64, 5, 2}, {64, 8, 4}, {32, 3, 4}, {128, 9, 8}} {
-		words := random(r, s.Rows*s.RowWords)
-		tree, err := Build(words, s, RowMajor())
+		words := random[W](r, s.Rows*s.RowWords)
+		tree, err := x.h.Build(words, s, RowMajor())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -157,40 +168,51 @@ func TestTampering(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		reject := func(what string, want error, root Digest, s Shape, indices []int, change func(o *Opening)) {
+		reject := func(what string, want error, root DigestOf[W], s Shape, indices []int, change func(o *OpeningOf[W])) {
 			t.Helper()
-			o := &Opening{Rows: slices.Clone(good.Rows), Siblings: slices.Clone(good.Siblings)}
+			o := &OpeningOf[W]{Rows: slices.Clone(good.Rows), Siblings: slices.Clone(good.Siblings)}
 			change(o)
-			if _, err := s.Verify(root, indices, o); !errors.Is(err, want) {
+			if _, err := x.h.Verify(s, root, indices, o); !errors.Is(err, want) {
 				t.Errorf("%v: %s: got %v, want %v", s, what, err, want)
 			}
 		}
-		same := func(*Opening) {}
+		// another is a different word: of digests of a byte hash, in its top bit.
+		another := func(w W) W {
+			if x.h.Raw() {
+				return w ^ 1<<31
+			}
+			return w.Add(zero.One())
+		}
+		same := func(*OpeningOf[W]) {}
 		for i := range good.Rows {
-			reject("row word", ErrRoot, root, s, indices, func(o *Opening) { o.Rows[i] = o.Rows[i].Add(1) })
-			reject("row word + P", ErrWords, root, s, indices, func(o *Opening) { o.Rows[i] += m31.P })
+			reject("row word", ErrRoot, root, s, indices, func(o *OpeningOf[W]) { o.Rows[i] = o.Rows[i].Add(zero.One()) })
+			reject("row word + P", ErrWords, root, s, indices, func(o *OpeningOf[W]) { o.Rows[i] += p })
 		}
 		for i := range good.Siblings {
 			for w := range 8 {
-				reject("sibling word", ErrRoot, root, s, indices, func(o *Opening) { o.Siblings[i][w] = o.Siblings[i][w].Add(1) })
+				reject("sibling word", ErrRoot, root, s, indices, func(o *OpeningOf[W]) { o.Siblings[i][w] = another(o.Siblings[i][w]) })
 			}
-			reject("sibling word + P", ErrWords, root, s, indices, func(o *Opening) { o.Siblings[i][3] += m31.P })
-			reject("sibling dropped", ErrSiblings, root, s, indices, func(o *Opening) { o.Siblings = slices.Delete(o.Siblings, i, i+1) })
+			beyond := ErrWords
+			if x.h.Raw() {
+				beyond = ErrRoot
+			}
+			reject("sibling word + P", beyond, root, s, indices, func(o *OpeningOf[W]) { o.Siblings[i][3] += p })
+			reject("sibling dropped", ErrSiblings, root, s, indices, func(o *OpeningOf[W]) { o.Siblings = slices.Delete(o.Siblings, i, i+1) })
 		}
 		for w := range root {
 			bad := root
-			bad[w] = bad[w].Add(1)
+			bad[w] = another(bad[w])
 			reject("root word", ErrRoot, bad, s, indices, same)
 		}
-		reject("one sibling more", ErrSiblings, root, s, indices, func(o *Opening) { o.Siblings = append(o.Siblings, Digest{}) })
-		reject("one row more", ErrRows, root, s, indices, func(o *Opening) { o.Rows = append(o.Rows, o.Rows[:s.RowWords]...) })
-		reject("one word less", ErrRows, root, s, indices, func(o *Opening) { o.Rows = o.Rows[1:] })
-		reject("rows swapped", ErrRoot, root, s, indices, func(o *Opening) {
+		reject("one sibling more", ErrSiblings, root, s, indices, func(o *OpeningOf[W]) { o.Siblings = append(o.Siblings, DigestOf[W]{}) })
+		reject("one row more", ErrRows, root, s, indices, func(o *OpeningOf[W]) { o.Rows = append(o.Rows, o.Rows[:s.RowWords]...) })
+		reject("one word less", ErrRows, root, s, indices, func(o *OpeningOf[W]) { o.Rows = o.Rows[1:] })
+		reject("rows swapped", ErrRoot, root, s, indices, func(o *OpeningOf[W]) {
 			for k := range s.RowWords {
 				o.Rows[k], o.Rows[s.RowWords+k] = o.Rows[s.RowWords+k], o.Rows[k]
 			}
 		})
-		reject("siblings swapped", ErrRoot, root, s, indices, func(o *Opening) {
+		reject("siblings swapped", ErrRoot, root, s, indices, func(o *OpeningOf[W]) {
 			o.Siblings[0], o.Siblings[1] = o.Siblings[1], o.Siblings[0]
 		})
 		reject("other index, same groups", ErrRoot, root, s, []int{s.Rows - 2, 5, 4, 17, 5}, same)
@@ -204,15 +226,22 @@ func TestTampering(t *testing.T) {
 		for _, bad := range []Shape{{s.Rows, s.RowWords, 3}, {s.Rows - 1, s.RowWords, s.Arity}, {0, 1, 2}, {s.Rows, 0, s.Arity}, {s.Rows, MaxRowWords + 1, s.Arity}} {
 			reject("bad shape", ErrShape, root, bad, indices, same)
 		}
+		for _, other := range x.others {
+			if _, err := other.Verify(s, root, indices, good); !errors.Is(err, ErrRoot) && !errors.Is(err, ErrWords) {
+				t.Errorf("%v: verified by %s: %v", s, other.Name(), err)
+			}
+		}
 	}
 }
 
+func TestDomains(t *testing.T) { each(t, suite.domains) }
+
 // A matrix of another width or arity has another root even if all words agree.
-func TestDomains(t *testing.T) {
-	words := random(rand.New(rand.NewPCG(12, 13)), 64)
-	seen := map[Digest]Shape{}
+func (x suiteOf[W]) domains(t *testing.T) {
+	words := random[W](rand.New(rand.NewPCG(12, 13)), 64)
+	seen := map[DigestOf[W]]Shape{}
 	for _, s := range []Shape{{64, 1, 2}, {64, 1, 4}, {64, 1, 8}, {32, 2, 2}, {16, 4, 4}, {8, 8, 8}, {4, 16, 2}, {1, 64, 2}} {
-		root, err := Root(words, s, RowMajor())
+		root, err := x.h.Root(words, s, RowMajor())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -221,29 +250,64 @@ func TestDomains(t *testing.T) {
 		}
 		seen[root] = s
 	}
-	if HashRow([]m31.Element{1, 2}) == HashRow([]m31.Element{1, 2, 0}) {
+	if x.h.Row([]W{1, 2}) == x.h.Row([]W{1, 2, 0}) {
 		t.Error("a trailing zero does not count")
 	}
-	// The capacity word, not only the words read, differs between an inner row
-	// and a row of two digests.
-	two := []Digest{{1}, {2}}
-	if HashNode(two) == HashRow(Words(two)) {
-		t.Error("a node equals the leaf of its children")
+	// Four zero digests are what eight start with, and a row of zeros is what
+	// nodes of zeros take in: only domains tell them apart.
+	zeros := make([]DigestOf[W], 8)
+	row := make([]W, 64)
+	digests := []DigestOf[W]{
+		x.h.Node(zeros[:2]), x.h.Node(zeros[:4]), x.h.Node(zeros),
+		x.h.Row(row[:16]), x.h.Row(row[:32]), x.h.Row(row), x.h.Row(row[:17]),
 	}
-	if _, err := Build(words, Shape{32, 1, 2}, RowMajor()); !errors.Is(err, ErrShape) {
+	for i, d := range digests {
+		if slices.Contains(digests[:i], d) {
+			t.Errorf("digest %d of rows and nodes of zeros is there twice", i)
+		}
+	}
+	if _, err := x.h.Build(words, Shape{32, 1, 2}, RowMajor()); !errors.Is(err, ErrShape) {
 		t.Errorf("too many words: %v", err)
 	}
-	if _, err := Build(words, Shape{64, 1, 2}, ColumnMajor(2)); !errors.Is(err, ErrShape) {
+	if _, err := x.h.Build(words, Shape{64, 1, 2}, ColumnMajor(2)); !errors.Is(err, ErrShape) {
 		t.Errorf("half a symbol: %v", err)
 	}
-	if _, err := FromLevels(Shape{4, 1, 2}, [][]Digest{make([]Digest, 4), make([]Digest, 2)}); !errors.Is(err, ErrShape) {
+	if err := x.h.Leaves(make([]DigestOf[W], 63), words, Shape{64, 1, 2}, RowMajor()); !errors.Is(err, ErrShape) {
+		t.Errorf("63 leaves of 64: %v", err)
+	}
+	if _, err := FromLevels(Shape{4, 1, 2}, [][]DigestOf[W]{make([]DigestOf[W], 4), make([]DigestOf[W], 2)}); !errors.Is(err, ErrShape) {
 		t.Errorf("a level missing: %v", err)
+	}
+}
+
+func TestDigestBytes(t *testing.T) { each(t, suite.digestBytes) }
+
+// A digest survives its 32 bytes; those that no digest has are refused.
+func (x suiteOf[W]) digestBytes(t *testing.T) {
+	var zero W
+	d := x.h.Row(random[W](rand.New(rand.NewPCG(16, 17)), 3))
+	b := x.h.AppendDigest([]byte{7}, d)[1:]
+	if got, err := x.h.SetDigest(b); err != nil || got != d || len(b) != DigestBytes {
+		t.Errorf("%v came back as %v (%v)", d, got, err)
+	}
+	if x.bytes != nil {
+		if want := x.bytes(d); !slices.Equal(b, want) {
+			t.Errorf("bytes %x, want %x", b, want)
+		}
+	}
+	if _, err := x.h.SetDigest(b[:31]); !errors.Is(err, ErrWords) {
+		t.Errorf("31 bytes: %v", err)
+	}
+	p := zero.Modulus()
+	b[28], b[29], b[30], b[31] = byte(p), byte(p>>8), byte(p>>16), byte(p>>24)
+	if _, err := x.h.SetDigest(b); x.h.Raw() != (err == nil) || err != nil && !errors.Is(err, ErrWords) {
+		t.Errorf("a word of %d: %v", p, err)
 	}
 }
 
 func FuzzVerify(f *testing.F) {
 	s := Shape{Rows: 16, RowWords: 2, Arity: 4}
-	words := random(rand.New(rand.NewPCG(14, 15)), 32)
+	words := random[m31.Element](rand.New(rand.NewPCG(14, 15)), 32)
 	tree, err := Build(words, s, RowMajor())
 	if err != nil {
 		f.Fatal(err)
@@ -277,17 +341,48 @@ func FuzzVerify(f *testing.F) {
 	})
 }
 
-func BenchmarkRoot(b *testing.B) {
-	for _, arity := range []int{2, 4, 8} {
-		b.Run(fmt.Sprintf("arity%d/rows2^14x16", arity), func(b *testing.B) {
-			s := Shape{Rows: 1 << 14, RowWords: 16, Arity: arity}
-			words := random(rand.New(rand.NewPCG(1, 1)), s.Rows*s.RowWords)
-			b.SetBytes(int64(4 * len(words)))
-			for b.Loop() {
-				if _, err := Root(words, s, RowMajor()); err != nil {
-					b.Fatal(err)
+func BenchmarkRoot(b *testing.B) { eachBench(b, suite.benchRoot) }
+
+func (x suiteOf[W]) benchRoot(b *testing.B) {
+	for _, l := range []Layout{RowMajor(), ColumnMajor(1).Reverse()} {
+		for _, arity := range []int{2, 4, 8} {
+			b.Run(fmt.Sprintf("arity%d/rows2^14x16/columns=%v", arity, l.Columns), func(b *testing.B) {
+				s := Shape{Rows: 1 << 14, RowWords: 16, Arity: arity}
+				words := random[W](rand.New(rand.NewPCG(1, 1)), s.Rows*s.RowWords)
+				b.SetBytes(int64(4 * len(words)))
+				for b.Loop() {
+					if _, err := x.h.Root(words, s, l); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
+	}
+}
+
+func BenchmarkVerify(b *testing.B) { eachBench(b, suite.benchVerify) }
+
+// 100 rows of 64 words of a tree of 2^16 rows.
+func (x suiteOf[W]) benchVerify(b *testing.B) {
+	r := rand.New(rand.NewPCG(2, 2))
+	s := Shape{Rows: 1 << 16, RowWords: 64, Arity: 2}
+	words := random[W](r, s.Rows*s.RowWords)
+	tree, err := x.h.Build(words, s, RowMajor())
+	if err != nil {
+		b.Fatal(err)
+	}
+	indices := make([]int, 100)
+	for i := range indices {
+		indices[i] = r.IntN(s.Rows)
+	}
+	o, err := tree.Open(words, RowMajor(), indices)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := x.h.Verify(s, tree.Root(), indices, o); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

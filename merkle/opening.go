@@ -2,16 +2,26 @@ package merkle
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 )
 
-// Opening is a proof of some rows of a tree: the distinct rows in ascending
+// OpeningOf is a proof of some rows of a tree: the distinct rows in ascending
 // order, one after the other, and the digests that the verifier lacks, level by
 // level from the leaves up, each level from left to right.
-type Opening struct {
-	Rows     []m31.Element
-	Siblings []Digest
+type OpeningOf[W field.Base[W]] struct {
+	Rows     []W
+	Siblings []DigestOf[W]
+}
+
+// Opening is one of a Poseidon2 tree over Mersenne-31.
+type Opening = OpeningOf[m31.Element]
+
+// Verify is that of M31.
+func (s Shape) Verify(root Digest, indices []int, o *Opening) ([][]m31.Element, error) {
+	return m31Hash.Verify(s, root, indices, o)
 }
 
 // Verify checks that o holds the rows at the given indices, which may repeat
@@ -19,62 +29,64 @@ type Opening struct {
 // one row for each index, in the order given; they share o's memory. What the
 // opening must consist of follows from shape and indices alone: nothing may be
 // missing or left over. With no indices only an empty opening is accepted.
-func (s Shape) Verify(root Digest, indices []int, o *Opening) ([][]m31.Element, error) {
-	missing, err := s.Missing(indices)
-	if err != nil {
+func (h *Hash[W]) Verify(s Shape, root DigestOf[W], indices []int, o *OpeningOf[W]) ([][]W, error) {
+	if err := s.check(indices); err != nil {
 		return nil, err
 	}
 	known := Distinct(indices)
+	missing := s.countMissing(known)
 	if len(o.Rows) != len(known)*s.RowWords {
 		return nil, fmt.Errorf("%w: %d for %d rows of %d", ErrRows, len(o.Rows), len(known), s.RowWords)
 	}
-	if len(o.Siblings) != len(missing) {
-		return nil, fmt.Errorf("%w: %d, want %d", ErrSiblings, len(o.Siblings), len(missing))
+	if len(o.Siblings) != missing {
+		return nil, fmt.Errorf("%w: %d, want %d", ErrSiblings, len(o.Siblings), missing)
 	}
-	if err := m31.CheckCanonical(o.Rows); err != nil {
+	if err := checkCanonical(o.Rows); err != nil {
 		return nil, fmt.Errorf("%w: rows: %w", ErrWords, err)
 	}
-	for i := range o.Siblings {
-		if err := m31.CheckCanonical(o.Siblings[i][:]); err != nil {
-			return nil, fmt.Errorf("%w: sibling %d: %w", ErrWords, i, err)
+	if !h.raw {
+		if err := checkCanonical(Words(o.Siblings)); err != nil {
+			return nil, fmt.Errorf("%w: siblings: %w", ErrWords, err)
 		}
 	}
 	if len(known) == 0 {
-		return [][]m31.Element{}, nil
+		return [][]W{}, nil
 	}
 
-	rowOf := make(map[int][]m31.Element, len(known))
-	digests := make([]Digest, len(known))
-	for i, index := range known {
-		row := o.Rows[i*s.RowWords : (i+1)*s.RowWords : (i+1)*s.RowWords]
-		rowOf[index] = row
-		digests[i] = HashRow(row)
+	out := make([][]W, len(indices))
+	for i, index := range indices {
+		at, _ := slices.BinarySearch(known, index)
+		out[i] = o.Rows[at*s.RowWords : (at+1)*s.RowWords : (at+1)*s.RowWords]
 	}
-	rest := o.Siblings
-	var group [8]Digest
-	for _, a := range s.Arities() {
-		at := 0
-		// parents are written behind what is still to be read: at <= lo.
-		known = walk(known, a, func(parent, lo, hi int) {
-			for c := range a {
-				if lo < hi && known[lo] == parent*a+c {
-					group[c] = digests[lo]
-					lo++
-				} else {
-					group[c], rest = rest[0], rest[1:]
-				}
-			}
-			digests[at] = HashNode(group[:a])
-			at++
-		})
-		digests = digests[:at]
-	}
-	if digests[0] != root {
+	if h.rootOf(s, known, o) != root {
 		return nil, ErrRoot
 	}
-	out := make([][]m31.Element, len(indices))
-	for i, index := range indices {
-		out[i] = rowOf[index]
-	}
 	return out, nil
+}
+
+// rootOf is the root that the rows of known indices and the siblings hash to. It
+// overwrites known.
+func (h *Hash[W]) rootOf(s Shape, known []int, o *OpeningOf[W]) DigestOf[W] {
+	digests := make([]DigestOf[W], len(known))
+	h.engine.rows(digests, matrix[W]{o.Rows, Shape{Rows: len(known), RowWords: s.RowWords}, RowMajor()}, 0)
+	rest := o.Siblings
+	var children []DigestOf[W]
+	for _, a := range s.Arities() {
+		children = children[:0]
+		known = walk(known, a, func(parent, lo, hi int) {
+			members := known[lo:hi]
+			for c := parent * a; c < (parent+1)*a; c++ {
+				if len(members) > 0 && members[0] == c {
+					children = append(children, digests[hi-len(members)])
+					members = members[1:]
+				} else {
+					children = append(children, rest[0])
+					rest = rest[1:]
+				}
+			}
+		})
+		digests = digests[:len(known)]
+		h.engine.nodes(digests, children, a)
+	}
+	return digests[0]
 }

@@ -1,6 +1,7 @@
-// Package merkle is hash trees over Mersenne-31 with Poseidon2: the leaves are
-// the rows of a matrix, a power of two of them, and nodes have 2, 4 or 8
-// children.
+// Package merkle is hash trees: the leaves are the rows of a matrix over a prime
+// field of 31 bits, a power of two of them, and nodes have 2, 4 or 8 children. A Hash
+// says by what they are hashed: Poseidon2 over the field, BLAKE3 or SHA-256. What
+// takes no Hash is Poseidon2 over Mersenne-31.
 //
 // If the number of levels below the root is not a multiple of the arity's
 // logarithm, the root alone has fewer children (2 or 4), and is hashed as a node
@@ -103,6 +104,16 @@ func walk(known []int, arity int, visit func(parent, lo, hi int)) []int {
 // Node is one node of a tree: level 0 is the leaves, and index counts from the
 // left.
 type Node struct{ Level, Index int }
+
+// countMissing is how many nodes Missing lists for distinct indices, ascending.
+func (s Shape) countMissing(known []int) int {
+	n := 0
+	known = slices.Clone(known)
+	for _, a := range s.Arities() {
+		known = walk(known, a, func(_, lo, hi int) { n += a - (hi - lo) })
+	}
+	return n
+}
 
 // Missing lists the nodes whose digests an opening of these rows carries, in
 // its order: level by level from the leaves up, each from left to right.

@@ -43,11 +43,11 @@ func launch(q *device.Queue, name string, n int, args ...device.Arg) error {
 
 // layoutArgs are the arguments of element_at.
 func layoutArgs(s merkle.Shape, l merkle.Layout) []device.Arg {
-	columns, shift := 0, 0
+	symbol := 0
 	if l.Columns {
-		columns, shift = 1, bits.TrailingZeros(uint(l.Symbol))
+		symbol = l.Symbol
 	}
-	return []device.Arg{device.U64(s.Rows), device.U32(s.RowWords), device.U32(columns), device.U32(shift)}
+	return []device.Arg{device.U64(s.Rows), device.U32(s.RowWords), device.U32(symbol)}
 }
 
 func leaves(q *device.Queue, dst device.Buffer[merkle.Digest], words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
@@ -56,8 +56,12 @@ func leaves(q *device.Queue, dst device.Buffer[merkle.Digest], words device.Buff
 	if (l.Columns && l.Symbol == 4 || !l.Columns && s.RowWords%4 == 0) && words.Address()%16 == 0 {
 		vectors = 1
 	}
+	reverse := 0
+	if l.Reversed && s.Rows > 1 {
+		reverse = bits.LeadingZeros32(uint32(s.Rows - 1))
+	}
 	args := append([]device.Arg{dst.Arg(), words.Arg()}, layoutArgs(s, l)...)
-	return launch(q, "merkle_leaves", s.Rows, append(args, device.U32(vectors))...)
+	return launch(q, "merkle_leaves", s.Rows, append(args, device.U32(reverse), device.U32(vectors))...)
 }
 
 func level(q *device.Queue, dst, src device.Buffer[merkle.Digest], arity int) error {

@@ -2,11 +2,12 @@
 // 8 words; the hashes are those of merkle/hash.go.
 #include "hash/poseidon2/m31.cuh"
 
-// element_at is the place of word w of row r (merkle.Layout): shift is the
-// logarithm of a symbol's words.
-DEVICE_INLINE u64 element_at(u64 r, u32 w, u64 rows, u32 row_words, u32 columns, u32 shift) {
-  if (!columns) return r * row_words + w;
-  return (((u64)(w >> shift) * rows + r) << shift) + (w & ((1u << shift) - 1));
+// element_at is the place of word w of the row at index r (merkle.Layout): symbol is
+// a symbol's words if the matrix is column-major, and 0 if it is not.
+DEVICE_INLINE u64 element_at(u64 r, u32 w, u64 rows, u32 row_words, u32 symbol) {
+  if (symbol == 0) return r * row_words + w;
+  u32 c = w / symbol;
+  return (c * rows + r) * symbol + (w - c * symbol);
 }
 
 // load8 and store8 move digest i as two vectors.
@@ -48,10 +49,11 @@ DEVICE_INLINE void hash_node(u32 *out, u64 at, const u32 *in, u64 i, u32 arity) 
   store8(out, at, s);
 }
 
-// One row a thread. vectors says that each block of four words of a row is
+// One row a thread, read in the order in which they lie: if reverse, which is 32 less
+// log2(rows), is not 0, a row's number is its index with the bits in reverse. vectors says that each block of four words of a row is
 // aligned and in one piece.
 extern "C" __global__ void __launch_bounds__(128)
-merkle_leaves(u32 *__restrict__ out, const u32 *__restrict__ words, u64 rows, u32 row_words, u32 columns, u32 shift, u32 vectors) {
+merkle_leaves(u32 *__restrict__ out, const u32 *__restrict__ words, u64 rows, u32 row_words, u32 symbol, u32 reverse, u32 vectors) {
   u64 r = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (r >= rows) return;
   u32 s[16];
@@ -64,18 +66,18 @@ merkle_leaves(u32 *__restrict__ out, const u32 *__restrict__ words, u64 rows, u3
 #pragma unroll
       for (u32 k = 0; k < 8; k += 4)
         if (w + k < row_words) {
-          qm31 v = qm31_load(words, element_at(r, w + k, rows, row_words, columns, shift) / 4);
+          qm31 v = qm31_load(words, element_at(r, w + k, rows, row_words, symbol) / 4);
 #pragma unroll
           for (u32 i = 0; i < 4; i++) s[k + i] = v.x[i];
         }
     } else {
 #pragma unroll
       for (u32 k = 0; k < 8; k++)
-        if (w + k < row_words) s[k] = words[element_at(r, w + k, rows, row_words, columns, shift)];
+        if (w + k < row_words) s[k] = words[element_at(r, w + k, rows, row_words, symbol)];
     }
     poseidon2_permute16(s);
   }
-  store8(out, r, s);
+  store8(out, reverse ? bit_reverse((u32)r) >> reverse : r, s);
 }
 
 // One node of two children a thread.
@@ -133,11 +135,11 @@ merkle_top(u32 *tree, const u32 *in, u32 n, u32 arity, u32 part, u32 *arrived) {
 
 // Word t of the opened rows: rows[positions[t / row_words]].
 extern "C" __global__ void __launch_bounds__(128)
-merkle_gather_rows(u32 *__restrict__ out, const u32 *__restrict__ words, const u64 *__restrict__ positions, u64 count, u64 rows, u32 row_words, u32 columns, u32 shift) {
+merkle_gather_rows(u32 *__restrict__ out, const u32 *__restrict__ words, const u64 *__restrict__ positions, u64 count, u64 rows, u32 row_words, u32 symbol) {
   u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (t >= count * row_words) return;
   u32 w = (u32)(t % row_words);
-  out[t] = words[element_at(positions[t / row_words], w, rows, row_words, columns, shift)];
+  out[t] = words[element_at(positions[t / row_words], w, rows, row_words, symbol)];
 }
 
 // Digest t of an opening.

@@ -30,7 +30,7 @@ func (t *Tree) Open(words device.Buffer[m31.Element], l merkle.Layout, indices [
 			return nil, err
 		}
 		for i, r := range known {
-			l.Row(o.Rows[:i*t.shape.RowWords], words.Host(), t.shape, r)
+			merkle.AppendRow(o.Rows[:i*t.shape.RowWords], words.Host(), t.shape, l, r)
 		}
 		for i, n := range missing {
 			o.Siblings[i] = t.level(n.Level).Host()[n.Index]
@@ -39,7 +39,7 @@ func (t *Tree) Open(words device.Buffer[m31.Element], l merkle.Layout, indices [
 	}
 	positions := make([]uint64, 0, len(known)+len(missing))
 	for _, r := range known {
-		positions = append(positions, uint64(r))
+		positions = append(positions, uint64(l.Index(t.shape, r)))
 	}
 	for _, n := range missing {
 		positions = append(positions, uint64(t.starts[n.Level]+n.Index))

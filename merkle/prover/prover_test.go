@@ -44,6 +44,10 @@ func cases() (out []struct {
 		add(64, 11, arity, merkle.ColumnMajor(1))
 		add(128, 12, arity, merkle.ColumnMajor(2))
 		add(32, 20, arity, merkle.ColumnMajor(4))
+		add(64, 15, arity, merkle.ColumnMajor(5).Reverse())
+		add(256, 3, arity, merkle.ColumnMajor(1).Reverse())
+		add(16, 8, arity, merkle.RowMajor().Reverse())
+		add(1, 8, arity, merkle.RowMajor().Reverse())
 	}
 	return out
 }
