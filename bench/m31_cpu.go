@@ -168,7 +168,7 @@ func sumcheckAgainstLoop(e *Env, vars int) ([]Measurement, error) {
 // all in the extension after the first round.
 func plainSumcheck(a, b []m31.Element, value m31.QM31) *sumcheck.Proof {
 	tr := transcript.New(transcript.TagSumcheck)
-	tr.AbsorbQM31([]m31.QM31{value})
+	tr.AbsorbExt([]m31.QM31{value})
 	tr.Challenge() // the batch's, of which there is one claim
 	proof := new(sumcheck.Proof)
 	half := len(a) / 2
@@ -179,7 +179,7 @@ func plainSumcheck(a, b []m31.Element, value m31.QM31) *sumcheck.Proof {
 	}
 	send := func(zero, two m31.QM31) m31.QM31 {
 		proof.Rounds = append(proof.Rounds, zero, two)
-		tr.AbsorbQM31([]m31.QM31{zero, two})
+		tr.AbsorbExt([]m31.QM31{zero, two})
 		return tr.Challenge()
 	}
 	r := send(m31.Lift(zero), m31.Lift(two))

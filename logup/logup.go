@@ -103,7 +103,7 @@ func Verify(tr *transcript.Transcript, n int, proof *Proof) (*Claim, error) {
 	if proof.Q.IsZero() {
 		return nil, ErrDenominator
 	}
-	tr.AbsorbQM31(root)
+	tr.AbsorbExt(root)
 
 	c := &Claim{P: proof.P, Q: proof.Q}
 	for k, layer := range proof.Layers {

@@ -17,7 +17,7 @@ func TestMutants(t *testing.T) {
 	add("root range", "		if w >= m31.P {", "		if false && w >= m31.P {", "Cheat")
 	add("number of layers", "len(proof.Layers) != n {", "len(proof.Layers) < n {", "Cheat")
 	add("no proof", "if proof == nil || ", "if ", "Cheat")
-	add("root absorbed", "	tr.AbsorbQM31(root)\n", "", "Complete")
+	add("root absorbed", "	tr.AbsorbExt(root)\n", "", "Complete")
 	add("lambda", "		lambda := tr.Challenge()\n", "		lambda := tr.Challenge().Exp(0)\n", "Complete")
 	add("numerator in the claim", "c.P.Add(lambda.Mul(c.Q))", "lambda.Mul(c.Q)", "Cheat|Complete")
 	add("denominator in the claim", "c.P.Add(lambda.Mul(c.Q))", "c.P", "Cheat|Complete")

@@ -70,7 +70,7 @@ func Verify(tr *transcript.Transcript, claims []Claim, proof *Proof) (*Result, e
 	for j, c := range claims {
 		values[j] = c.Value
 	}
-	tr.AbsorbQM31(values)
+	tr.AbsorbExt(values)
 	gamma := tr.Challenge()
 	running := combine(claims, gamma, n)
 
@@ -78,14 +78,14 @@ func Verify(tr *transcript.Transcript, claims []Claim, proof *Proof) (*Result, e
 	at := make([]m31.QM31, d+1)
 	for i := range point {
 		message := proof.Rounds[i*d : (i+1)*d]
-		tr.AbsorbQM31(message)
+		tr.AbsorbExt(message)
 		point[i] = tr.Challenge()
 		at[0], at[1] = message[0], running.Sub(message[0])
 		copy(at[2:], message[1:])
 		running = Interpolate(at, point[i])
 	}
 
-	tr.AbsorbQM31(proof.Evals)
+	tr.AbsorbExt(proof.Evals)
 	r := NewResult(shapes, point, proof.Evals)
 	if final(claims, gamma, r) != running {
 		return nil, ErrFinal

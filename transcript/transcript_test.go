@@ -111,7 +111,7 @@ func TestInjective(t *testing.T) {
 	}
 	for i, b := range [][]byte{nil, {0}, {0, 0}, {0, 0, 0}, {0, 0, 0, 0}, {1}, {1, 0}, {0, 1}, {255, 255, 255, 255}} {
 		for j, c := range [][]byte{nil, {0}, {0, 0}, {0, 0, 0}, {0, 0, 0, 0}, {1}, {1, 0}, {0, 1}, {255, 255, 255, 255}} {
-			if same := slices.Equal(BytesToWords(b), BytesToWords(c)); same != (i == j) {
+			if same := slices.Equal(BytesToWords[m31.Element](b), BytesToWords[m31.Element](c)); same != (i == j) {
 				t.Errorf("%v and %v as words: equal is %v", b, c, same)
 			}
 		}

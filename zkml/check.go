@@ -106,7 +106,7 @@ func (r *run) receive(ids []int, sent []m31.QM31) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	r.tr.AbsorbQM31(sent)
+	r.tr.AbsorbExt(sent)
 	for i, id := range ids {
 		if err := r.values.Set(id, sent[i]); err != nil {
 			return reject(CheckRelation, err)

@@ -22,7 +22,7 @@ import (
 
 // All is every translation unit, one for each .cu file of the repository.
 func All() []*kernel.Source {
-	return append(sumcheck.Sources(),
+	return append(append(sumcheck.Sources(), transcript.Sources()...),
 		bench.ArithSource,
 		bench.BN254Source,
 		bench.CardSource,
@@ -37,7 +37,6 @@ func All() []*kernel.Source {
 		mle.Source,
 		poseidon2.Source,
 		ptxtest.Source,
-		transcript.Source,
 		zkml.ClaimsSource,
 		zkml.Source,
 	)

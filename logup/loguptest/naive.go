@@ -52,7 +52,7 @@ func Prove(tr *transcript.Transcript, num, den []m31.QM31, cheat Cheat) *logup.P
 		cheat.Root(&p, &q)
 	}
 	proof := &logup.Proof{P: p, Q: q}
-	tr.AbsorbQM31([]m31.QM31{p, q})
+	tr.AbsorbExt([]m31.QM31{p, q})
 	var point []m31.QM31
 	for k := range len(tree) - 1 {
 		lambda := tr.Challenge()
@@ -89,12 +89,12 @@ func Prove(tr *transcript.Transcript, num, den []m31.QM31, cheat Cheat) *logup.P
 
 // replay draws the challenges of a layer's rounds.
 func replay(tr *transcript.Transcript, c sumcheck.Claim, layer *sumcheck.Proof) []m31.QM31 {
-	tr.AbsorbQM31([]m31.QM31{c.Value})
+	tr.AbsorbExt([]m31.QM31{c.Value})
 	tr.Challenge()
 	d := c.Degree()
 	var point []m31.QM31
 	for i := range c.Vars {
-		tr.AbsorbQM31(layer.Rounds[i*d : (i+1)*d])
+		tr.AbsorbExt(layer.Rounds[i*d : (i+1)*d])
 		point = append(point, tr.Challenge())
 	}
 	return point

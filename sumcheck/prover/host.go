@@ -304,5 +304,5 @@ func (b *host) finish() error {
 		}
 		o = o[len(h.tables):]
 	}
-	return b.tr.AbsorbQM31(b.out.Evals)
+	return b.tr.AbsorbExt(b.out.Evals)
 }

@@ -2,9 +2,15 @@
 // completed, absorbed, and the claim and eq taken past the challenge.
 #pragma once
 #include "field/m31/m31.cuh"
-#include "transcript/prover/transcript.cuh"
+#include "transcript/prover/transcript.m31.cuh"
 
 DEVICE_INLINE bool qm31_is_zero(qm31 v) { return (v.x[0] | v.x[1] | v.x[2] | v.x[3]) == 0; }
+
+DEVICE_INLINE qm31 transcript_challenge(transcript &t) {
+  qm31 c;
+  transcript_challenge_words(t, c.x);
+  return c;
+}
 
 // draw: the first warp absorbs a list and then draws a challenge.
 DEVICE_INLINE void draw(u32 *sponge, const qm31 *list, u32 n, qm31 *challenge) {

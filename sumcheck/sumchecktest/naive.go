@@ -54,7 +54,7 @@ func Prove(tr *transcript.Transcript, claims []sumcheck.Claim, tables [][][]m31.
 		for j, c := range claims {
 			values[j] = c.Value
 		}
-		tr.AbsorbQM31(values)
+		tr.AbsorbExt(values)
 	}
 	gamma := tr.Challenge()
 	if cheat.AfterGamma != nil {
@@ -96,7 +96,7 @@ func Prove(tr *transcript.Transcript, claims []sumcheck.Claim, tables [][][]m31.
 		if cheat.Round != nil {
 			cheat.Round(i, message)
 		}
-		tr.AbsorbQM31(message)
+		tr.AbsorbExt(message)
 		proof.Rounds = append(proof.Rounds, message...)
 		r := tr.Challenge()
 		for j := range work {
@@ -116,7 +116,7 @@ func Prove(tr *transcript.Transcript, claims []sumcheck.Claim, tables [][][]m31.
 	if cheat.Evals != nil {
 		cheat.Evals(proof.Evals)
 	}
-	tr.AbsorbQM31(proof.Evals)
+	tr.AbsorbExt(proof.Evals)
 	return proof
 }
 

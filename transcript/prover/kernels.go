@@ -5,6 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/hash/poseidon2"
 )
 
@@ -14,22 +15,64 @@ var headerText string
 //go:embed transcript.cu
 var sourceText string
 
-// Header is transcript.cuh, for kernels that absorb and draw challenges
-// themselves.
-var Header = &kernel.Source{
-	Name:    "transcript/prover/transcript.cuh",
-	Text:    headerText,
-	Headers: []*kernel.Source{poseidon2.Header, tablesHeader},
+// unit is the kernels of one field. All challenges of the field, of whatever
+// degree, are drawn by the same ones.
+type unit struct {
+	field  string
+	header *kernel.Source
+	source *kernel.Source
 }
 
-// Source holds the kernels of this package.
-var Source = &kernel.Source{
-	Name:    "transcript/prover/transcript.cu",
-	Text:    sourceText,
-	Headers: []*kernel.Source{Header},
+// newUnit fills in the templates. The header of the field has the modulus p; word
+// makes a number a word of the field, and number undoes that. An empty word or
+// number stands for nothing to be done. warp is the permutation by one warp, thread
+// that by one thread.
+func newUnit(name string, base, thread, warp *kernel.Source, p, word, number string) unit {
+	header := kernel.Template{Name: "transcript/prover/transcript.cuh", Text: headerText}.Unit(name,
+		[]string{"FIELD_HEADER", base.Name, "PERMUTATION_HEADER", warp.Name, "FIELD_P", p, "FIELD_WORD", word, "FIELD_NUMBER", number}, base, warp)
+	return unit{
+		field:  name,
+		header: header,
+		source: kernel.Template{Name: "transcript/prover/transcript.cu", Text: sourceText}.Unit(name,
+			[]string{"TRANSCRIPT_HEADER", header.Name, "PERMUTATION_HEADER", thread.Name, "FIELD_P", p, "FIELD_WORD", word, "FIELD_NUMBER", number}, header, thread),
+	}
 }
 
-func kern(name string) device.Kernel { return device.Kernel{Source: Source, Name: name} }
+var units = []unit{
+	newUnit("m31", m31.Header, poseidon2.Header, poseidon2.M31WarpHeader, "M31_P", "", ""),
+}
+
+func unitOf(field string) unit {
+	for _, u := range units {
+		if u.field == field {
+			return u
+		}
+	}
+	panic("transcript: no kernels over " + field) // there are for every variant
+}
+
+// HeaderOf is the header of a field's transcript, such as babybear (the Field of a
+// transcript.Variant), for kernels that absorb and draw challenges themselves.
+func HeaderOf(field string) *kernel.Source { return unitOf(field).header }
+
+// Header is that over Mersenne-31.
+var Header = HeaderOf("m31")
+
+// Source holds the kernels over Mersenne-31.
+var Source = unitOf("m31").source
+
+// Sources is the kernels of all fields.
+func Sources() []*kernel.Source {
+	var out []*kernel.Source
+	for _, u := range units {
+		out = append(out, u.source)
+	}
+	return out
+}
+
+func (u unit) kernel(name string) device.Kernel {
+	return device.Kernel{Source: u.source, Name: name + "_" + u.field}
+}
 
 // warp is the block of the kernels that go through the sponge.
 var warp = device.D1(32)

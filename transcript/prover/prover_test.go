@@ -14,7 +14,7 @@ import (
 	"github.com/zkwarp/zkwarp/transcript"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, Source) }
+func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }
 
 func must(t *testing.T, err error) {
 	t.Helper()
@@ -60,8 +60,8 @@ func TestRandomPrograms(t *testing.T) {
 				must(t, tr.Absorb(devicetest.Upload(t, q, list)))
 			case 1:
 				list := m31.Quads(elements(g, 4*(n%5)))
-				want.AbsorbQM31(list)
-				must(t, tr.AbsorbQM31(devicetest.Upload(t, q, list)))
+				want.AbsorbExt(list)
+				must(t, tr.AbsorbExt(devicetest.Upload(t, q, list)))
 			case 2:
 				list := elements(g, n)
 				want.Absorb(list)
@@ -97,8 +97,8 @@ func TestRandomPrograms(t *testing.T) {
 				same(t, q, dst, out)
 			case 7:
 				list := m31.Quads(elements(g, 4*(n%4)))
-				want.AbsorbQM31(list)
-				must(t, tr.AbsorbHostQM31(list))
+				want.AbsorbExt(list)
+				must(t, tr.AbsorbHostExt(list))
 			case 8: // to the host and back
 				h, err := tr.Host()
 				must(t, err)
@@ -246,7 +246,7 @@ func TestStrangeBuffers(t *testing.T) {
 		for name, x := range devicetest.Strange[m31.Element](t, q, 8) {
 			ext := device.View[m31.QM31](x)
 			for what, err := range map[string]error{
-				"absorb": tr.Absorb(x), "absorb elements": tr.AbsorbQM31(ext), "challenge": tr.Challenge(ext),
+				"absorb": tr.Absorb(x), "absorb elements": tr.AbsorbExt(ext), "challenge": tr.Challenge(ext),
 				"both": tr.AbsorbChallenge(x, device.Buffer[m31.QM31]{}), "indices": tr.Indices(device.View[uint32](x), 3), "grind": tr.Grind(1, x.Slice(0, 2)),
 			} {
 				if !errors.Is(err, device.ErrUsage) {
@@ -277,9 +277,8 @@ func TestGrindExhausted(t *testing.T) {
 		tr, err := New(q, transcript.TagTest)
 		must(t, err)
 		defer tr.Free()
-		best := devicetest.Upload(t, q, []uint64{1<<64 - 1})
 		dst := alloc[m31.Element](t, q, 2)
-		must(t, q.Launch(kern("transcript_grind_finish"), device.D1(1), warp, 0, tr.state.Arg(), best.Arg(), dst.Arg()))
+		must(t, tr.launchGrind(device.Buffer[m31.Element]{}, absorbNothing, 1, 0, dst, device.Buffer[m31.QM31]{}))
 		n, err := dst.Read(q)
 		must(t, err)
 		if err := transcript.New(transcript.TagTest).CheckWork(1, transcript.Nonce(n)); !errors.Is(err, transcript.ErrWork) {

@@ -4,12 +4,14 @@
 // All 32 lanes of one warp call every function together with the same
 // arguments. Lane i holds word i mod 16 of the sponge; what functions return is
 // the same in all lanes. Lists that the warp itself has just written need a
-// __syncwarp first.
+// __syncwarp first. Words are as the field keeps them in memory. For each field
+// there is one such header, which FIELD_... stands for.
 #pragma once
-#include "hash/poseidon2/m31.cuh"
-#include "transcript/prover/tables.cuh"
+#include "FIELD_HEADER"
+#include "PERMUTATION_HEADER"
 
 #define TRANSCRIPT_RATE 8u
+#define TRANSCRIPT_WORDS 18u
 
 struct transcript {
   u32 word; // of this lane
@@ -34,91 +36,6 @@ DEVICE_INLINE void transcript_store(u32 *state, const transcript &t) {
   __syncwarp();
 }
 
-// poseidon2_warp_fold takes s = q 2^31 + r to q + r, which is s less q P. It is a
-// word in the class of s, for s below 2^62 + 2^32.
-DEVICE_INLINE u32 poseidon2_warp_fold(u64 s) { return (u32)s + (u32)(s >> 31) * (0u - M31_P); }
-
-// poseidon2_warp_sbox is the fifth power of t, a signed word of at least -P and
-// at most P. A square folds to at most 2P, which less P is such a word again.
-DEVICE_INLINE u32 poseidon2_warp_sbox(u32 t) {
-  u32 x = t + M31_P; // canonical where t is negative, else above t
-  x = t < x ? t : x;
-  u64 p = (u64)mad_wide((i32)t, (i32)t, (i64)0);
-  u32 x2 = (u32)(p >> 31) + ((u32)p & M31_P) - M31_P;
-  return m31_mul(m31_once(poseidon2_warp_fold((u64)mad_wide((i32)x2, (i32)x2, (i64)0))), x);
-}
-
-// poseidon2_warp_external multiplies by circ(2 M4, M4, M4, M4). Row i of M4 is
-// word i twice, the word after it three times, and the other two once.
-DEVICE_INLINE u32 poseidon2_warp_external(u32 x) {
-  u32 lane = threadIdx.x & 31, next = (lane & ~3u) | ((lane + 1) & 3u);
-  u32 a = shfl_idx(x, next), b = shfl_xor(x, 2), c = shfl_idx(x, next ^ 2);
-  u32 v = poseidon2_warp_fold(mad_wide(a, 3u, 2 * (u64)x) + b + c);
-  a = shfl_xor(v, 4), b = shfl_xor(v, 8), c = shfl_xor(v, 12);
-  return m31_once(poseidon2_warp_fold(2 * (u64)v + a + b + c));
-}
-
-// poseidon2_warp_partial is the partial rounds. What one of them waits for is
-// word 0's S-box alone, which every lane computes. With y its result and `rest`
-// the sum of the other words, round r takes word 0 to rest - y and word i to
-// 2^(e_i) x_i + rest + y, so that rest is a fixed linear function of the words
-// that the rounds began with and of the y so far. Lane r keeps round r's rest
-// but for the y that it has not seen; feedback weighs them. Two rounds ahead the
-// lane tells the others, who then add 15 times the last y. All of that goes on
-// beside the next S-box. The constant that the
-// next round adds to word 0 is in lane r's sum as well, and taken from the other
-// words at the end.
-DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
-  u32 lane = threadIdx.x & 15, power = lane == 0 ? 0 : 1u << poseidon2_shift<16>((int)lane);
-  const uint4 *weights = (const uint4 *)poseidon2_warp_weights[lane];
-  u64 total = ldg(poseidon2_warp_partials[0] + lane);
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) {
-    uint4 w = ldg(weights + i);
-    total = mad_wide(shfl_idx(x, 4 * i), w.x, m31_partial(total));
-    total = mad_wide(shfl_idx(x, 4 * i + 1), w.y, total);
-    total = mad_wide(shfl_idx(x, 4 * i + 2), w.z, total);
-    total = mad_wide(shfl_idx(x, 4 * i + 3), w.w, total);
-  }
-  u32 t = shfl_idx(x, 0) + poseidon2_partial16[0] - M31_P, y = poseidon2_warp_sbox(t);
-  u32 sum = poseidon2_warp_fold(m31_partial(total)), feedback = ldg(poseidon2_warp_partials[1] + lane);
-  u32 rest = m31_once(shfl_idx(sum, 0)), known = shfl_idx(sum, 1);
-  t = rest - y;
-#pragma unroll 1
-  for (u32 r = 1; r < 14; r++) {
-    x = poseidon2_warp_fold(mad_wide(x, power, rest + y));
-    rest = m31_once(poseidon2_warp_fold(mad_wide(y, 15u, known)));
-    sum = poseidon2_warp_fold(mad_wide(feedback, y, sum));
-    feedback = shfl_up(feedback, 1);
-    known = shfl_idx(sum, r + 1);
-    y = poseidon2_warp_sbox(t);
-    t = rest - y;
-  }
-  x = poseidon2_warp_fold(mad_wide(x, power, rest + y));
-  u32 word = t + M31_P; // canonical where t is negative, else above t
-  x = m31_once(poseidon2_warp_fold((u64)x + ldg(poseidon2_warp_partials[2] + lane)));
-  return lane != 0 ? x : t < word ? t : word;
-}
-
-// poseidon2_warp_permute is the width-16 permutation, one word a lane, lanes 16
-// to 31 mirroring 0 to 15. A kernel has its code once and in loops: a warp on its
-// own fetches code about as slowly as it runs it.
-static __device__ __noinline__ u32 poseidon2_warp_permute(u32 x) {
-  const u32 *constants = poseidon2_warp_rounds[0] + (threadIdx.x & 15);
-  u32 c = ldg(constants);
-  x = poseidon2_warp_external(x);
-#pragma unroll 1
-  for (u32 half = 0;; half++) {
-#pragma unroll 1
-    for (u32 r = 0; r < 4; r++) {
-      x = poseidon2_warp_external(poseidon2_warp_sbox(x + c));
-      c = ldg(constants += 16);
-    }
-    if (half == 1) return x;
-    x = poseidon2_warp_partial(x);
-  }
-}
-
 DEVICE_INLINE void transcript_permute(transcript &t) {
   t.word = poseidon2_warp_permute(t.word);
   t.at = 0;
@@ -130,22 +47,49 @@ DEVICE_INLINE void transcript_put(transcript &t, u32 w) {
   if (++t.at == TRANSCRIPT_RATE) transcript_permute(t);
 }
 
-// transcript_absorb absorbs a list of n words, n below M31_P. A block's words
-// are fetched before the permutation of the block before.
-DEVICE_INLINE void transcript_absorb(transcript &t, const u32 *list, u32 n) {
-  u32 i = threadIdx.x & 15, k = i - t.at, end = t.at + n + 1; // of the sequence n, list[0], ...
-  if (i < TRANSCRIPT_RATE && k <= n) t.word = k == 0 ? n : list[k - 1];
+// transcript_absorb_from absorbs a list of n words, w(j) the j-th, n below the
+// modulus. A block's words are fetched before the permutation of the block before.
+template <class Words> DEVICE_INLINE void transcript_absorb_from(transcript &t, u32 n, Words w) {
+  u32 i = threadIdx.x & 15, k = i - t.at, end = t.at + n + 1; // of the sequence n, w(0), ...
+  if (i < TRANSCRIPT_RATE && k <= n) t.word = k == 0 ? FIELD_WORD(n) : w(k - 1);
 #pragma unroll 1
   while (end >= TRANSCRIPT_RATE) {
     k += TRANSCRIPT_RATE;
     end -= TRANSCRIPT_RATE;
     bool due = i < TRANSCRIPT_RATE && k <= n;
-    u32 w = due ? list[k - 1] : 0;
+    u32 next = due ? w(k - 1) : 0;
     transcript_permute(t);
-    if (due) t.word = w;
+    if (due) t.word = next;
   }
   t.at = end;
   t.left = 0;
+}
+
+struct transcript_list {
+  const u32 *words;
+  __device__ __forceinline__ u32 operator()(u32 i) const { return words[i]; }
+};
+
+// transcript_absorb absorbs a list of n words.
+DEVICE_INLINE void transcript_absorb(transcript &t, const u32 *list, u32 n) { transcript_absorb_from(t, n, transcript_list{list}); }
+
+// The list that stands for n bytes: their number, then three of them a word. They
+// lie four a word, the first one lowest.
+struct transcript_bytes {
+  const u32 *words;
+  u32 n;
+  __device__ __forceinline__ u32 operator()(u32 i) const {
+    if (i == 0) return FIELD_WORD(n);
+    u32 at = 3 * (i - 1), w = 0;
+    for (u32 j = 0; j < 3; j++)
+      if (at + j < n) w |= (words[(at + j) >> 2] >> (8 * ((at + j) & 3)) & 255u) << (8 * j);
+    return FIELD_WORD(w);
+  }
+};
+
+// transcript_absorb_bytes absorbs a string of n bytes.
+DEVICE_INLINE void transcript_absorb_bytes(transcript &t, const u32 *words, u32 n) {
+  transcript_absorb_from(t, 1 + (n + 2) / 3, transcript_bytes{words, n});
 }
 
 DEVICE_INLINE u32 transcript_squeeze(transcript &t) {
@@ -156,29 +100,43 @@ DEVICE_INLINE u32 transcript_squeeze(transcript &t) {
   return shfl_idx(t.word, TRANSCRIPT_RATE - t.left--);
 }
 
-// transcript_challenge is the next four words of output, from two blocks where
-// the first has not enough left.
-DEVICE_INLINE qm31 transcript_challenge(transcript &t) {
+// transcript_squeeze_to writes the next n words of output.
+DEVICE_INLINE void transcript_squeeze_to(transcript &t, u32 *out, u32 n) {
+  u32 lane = threadIdx.x & 31;
+#pragma unroll 1
+  for (u32 i = 0; i < n;) {
+    if (t.left == 0) {
+      transcript_permute(t);
+      t.left = TRANSCRIPT_RATE;
+    }
+    u32 from = TRANSCRIPT_RATE - t.left, take = t.left < n - i ? t.left : n - i;
+    if (lane >= from && lane < from + take) out[i + lane - from] = t.word;
+    i += take;
+    t.left -= take;
+  }
+}
+
+// transcript_challenge_words is the next D words of output, from two blocks where
+// the first has not enough left: a challenge, its lowest coefficient first.
+template <u32 D> DEVICE_INLINE void transcript_challenge_words(transcript &t, u32 (&out)[D]) {
   u32 had = t.left;
-  qm31 c;
 #pragma unroll
-  for (u32 k = 0; k < 4; k++) c.x[k] = shfl_idx(t.word, TRANSCRIPT_RATE - had + k);
-  if (had < 4) {
+  for (u32 k = 0; k < D; k++) out[k] = shfl_idx(t.word, TRANSCRIPT_RATE - had + k);
+  if (had < D) {
     transcript_permute(t);
 #pragma unroll
-    for (u32 k = 0; k < 4; k++) {
+    for (u32 k = 0; k < D; k++) {
       u32 w = shfl_idx(t.word, k - had);
-      if (k >= had) c.x[k] = w;
+      if (k >= had) out[k] = w;
     }
   }
-  t.left = (had + 4) & (TRANSCRIPT_RATE - 1);
-  return c;
+  t.left = (had + TRANSCRIPT_RATE - D) & (TRANSCRIPT_RATE - 1);
 }
 
 // transcript_index is uniform below 2^bits, for bits up to 30.
 DEVICE_INLINE u32 transcript_index(transcript &t, u32 bits) {
-  u32 limit = M31_P >> bits << bits, w;
-  do w = transcript_squeeze(t);
+  u32 limit = FIELD_P >> bits << bits, w;
+  do w = FIELD_NUMBER(transcript_squeeze(t));
   while (w >= limit);
   return w & ((1u << bits) - 1);
 }

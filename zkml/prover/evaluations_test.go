@@ -239,13 +239,13 @@ func replayGamma(t *testing.T, k *keyed, p *zkml.Proof, layer int) m31.QM31 {
 	if _, err := logup.Verify(tr, pl.TreeVars, p.Tree); err != nil {
 		t.Fatal(err)
 	}
-	tr.AbsorbQM31(p.Leaves)
+	tr.AbsorbExt(p.Leaves)
 	tr.Challenges(pl.BindVars)
 	if layer != 0 {
 		t.Fatal("the case should have the batch in its first layer")
 	}
 	l := &pl.Layers[0]
-	tr.AbsorbQM31(p.Layers[0].Sent)
+	tr.AbsorbExt(p.Layers[0].Sent)
 	values := map[int]m31.QM31{}
 	for i, id := range pl.LeafSent {
 		values[id] = p.Leaves[i]
@@ -261,6 +261,6 @@ func replayGamma(t *testing.T, k *keyed, p *zkml.Proof, layer int) m31.QM31 {
 		}
 		claims[i] = v
 	}
-	tr.AbsorbQM31(claims)
+	tr.AbsorbExt(claims)
 	return tr.Challenge()
 }
