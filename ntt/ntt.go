@@ -1,8 +1,8 @@
 // Package ntt holds number-theoretic transforms: evaluating polynomials, given
 // by their coefficients, on the 2^n-th roots of unity.
 //
-// A Transform is over one field. CM31, the complex extension of Mersenne-31,
-// is here; fields that other libraries transform fit in beside it.
+// A Transform is over one field: BabyBear, KoalaBear, or CM31, the complex extension
+// of Mersenne-31. Package prover has the same transforms on devices.
 package ntt
 
 import (
@@ -30,6 +30,10 @@ type Transform[F any] interface {
 	// elements may be other than zero. It leaves the value for j at the index
 	// whose n bits are those of j in reverse order.
 	ForwardReversed(data []F, n, live int) error
+	// ForwardWide is ForwardReversed for columns of 2^n elements of an extension of F
+	// with width coordinates, which lie side by side; each coordinate is transformed
+	// by itself.
+	ForwardWide(data []F, width, n, live int) error
 	// Inverse undoes Forward.
 	Inverse(data []F, n int) error
 }

@@ -31,7 +31,7 @@ var Rooms = map[string]Room{
 	"merkle": {Rank: 5, Imports: []string{"device", "field", "hash"}},
 	"matrix": {Rank: 5, Imports: []string{"device", "field"}},
 	"mle":    {Rank: 5, Imports: []string{"device", "field"}},
-	"ntt":    {Rank: 5, Imports: []string{"field"}},
+	"ntt":    {Rank: 5, Imports: []string{"device", "field"}},
 
 	"sumcheck": {Rank: 6, Imports: []string{"device", "field", "mle", "transcript"}},
 
@@ -45,7 +45,7 @@ var Rooms = map[string]Room{
 	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "matmul", "matrix", "merkle", "mle", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
-	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "matrix", "merkle", "mle",
+	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "matrix", "merkle", "mle", "ntt",
 		"sumcheck", "transcript", "zkml"}},
 	"internal/cli": {Rank: 11, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
 

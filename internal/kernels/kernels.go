@@ -5,6 +5,8 @@ package kernels
 //go:generate go run ../tools/kerneldoc -root ../..
 
 import (
+	"slices"
+
 	"github.com/zkwarp/zkwarp/bench"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/ptxtest"
@@ -14,6 +16,7 @@ import (
 	matrix "github.com/zkwarp/zkwarp/matrix/prover"
 	merkle "github.com/zkwarp/zkwarp/merkle/prover"
 	mle "github.com/zkwarp/zkwarp/mle/prover"
+	ntt "github.com/zkwarp/zkwarp/ntt/prover"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
@@ -22,23 +25,28 @@ import (
 
 // All is every translation unit, one for each .cu file of the repository.
 func All() []*kernel.Source {
-	return append(append(sumcheck.Sources(), transcript.Sources()...),
-		bench.ArithSource,
-		bench.BN254Source,
-		bench.CardSource,
-		bench.RandomSource,
-		logup.Source,
-		logup.TailSource,
-		m31.Source,
-		matrix.ResidueSource,
-		matrix.Source,
-		merkle.Source,
-		mle.RestrictSource,
-		mle.Source,
-		poseidon2.Source,
-		ptxtest.Source,
-		zkml.ClaimsSource,
-		zkml.Source,
+	return slices.Concat(
+		ntt.Sources(),
+		sumcheck.Sources(),
+		transcript.Sources(),
+		[]*kernel.Source{
+			bench.ArithSource,
+			bench.BN254Source,
+			bench.CardSource,
+			bench.RandomSource,
+			logup.Source,
+			logup.TailSource,
+			m31.Source,
+			matrix.ResidueSource,
+			matrix.Source,
+			merkle.Source,
+			mle.RestrictSource,
+			mle.Source,
+			poseidon2.Source,
+			ptxtest.Source,
+			zkml.ClaimsSource,
+			zkml.Source,
+		},
 	)
 }
 

@@ -1,0 +1,167 @@
+// Package prover transforms columns where they lie, on the device, with the results of
+// package ntt.
+package prover
+
+import (
+	_ "embed"
+	"fmt"
+	"unsafe"
+
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/ntt"
+)
+
+// Field is one of the fields that there are transforms over.
+type Field int
+
+// The fields. Elements of their extensions are transformed coordinate by coordinate.
+const (
+	BabyBear  Field = iota // babybear.Element, E4, E5
+	KoalaBear              // koalabear.Element, E4, E5
+	CM31                   // m31.CM31, and QM31 as two of them
+)
+
+func (f Field) String() string { return f.spec().name }
+
+// MaxLog is the largest n of a transform of 2^n elements.
+func (f Field) MaxLog() int { return f.spec().maxLog }
+
+// spec is what there is to know about a field. A unit is an element of the field
+// itself, the kernels' `unit`.
+type spec struct {
+	name      string
+	unitBytes int
+	logValues int // log2 of the units that a thread holds
+	maxLog    int
+	logLow    int // the kernels' LOG_LOW
+	// plain is the kernels for elements of 2^k units, five those for five units; the
+	// latter is nil where there are no such elements.
+	plain, five *kernel.Source
+	tables      func() []uint32 // what the kernels' `tables` points to
+	// host transforms columns of elements of `width` units on the host.
+	host func(memory unsafe.Pointer, units, width, n, live int) error
+}
+
+var specs = [...]*spec{
+	BabyBear:  bear("babybear", babybear.P, ntt.BabyBear{}),
+	KoalaBear: bear("koalabear", koalabear.P, ntt.KoalaBear{}),
+	CM31:      cm31(),
+}
+
+func (f Field) spec() *spec { return specs[f] }
+
+// Sources is the kernels' translation units.
+func Sources() []*kernel.Source {
+	var out []*kernel.Source
+	for _, s := range specs {
+		out = append(out, s.plain)
+		if s.five != nil {
+			out = append(out, s.five)
+		}
+	}
+	return out
+}
+
+// width is the number of units in a T, of which columns over f may consist.
+func width[T any](f Field) (int, error) {
+	var z T
+	var of Field
+	w := 1
+	switch any(z).(type) {
+	case babybear.Element:
+		of = BabyBear
+	case babybear.E4:
+		of, w = BabyBear, 4
+	case babybear.E5:
+		of, w = BabyBear, 5
+	case koalabear.Element:
+		of = KoalaBear
+	case koalabear.E4:
+		of, w = KoalaBear, 4
+	case koalabear.E5:
+		of, w = KoalaBear, 5
+	case m31.CM31:
+		of = CM31
+	case m31.QM31:
+		of, w = CM31, 2
+	default:
+		return 0, fmt.Errorf("ntt: no transforms of %T", z)
+	}
+	if f != of {
+		return 0, fmt.Errorf("ntt: %T over %d, want %v", z, int(f), of)
+	}
+	return w, nil
+}
+
+//go:embed ntt.cu
+var passText string
+
+//go:embed bear.cuh
+var bearText string
+
+//go:embed cm31.cuh
+var cm31Text string
+
+var (
+	passes     = kernel.Template{Name: "ntt/prover/ntt.cu", Text: passText}
+	bearHeader = kernel.Template{Name: "ntt/prover/bear.cuh", Text: bearText}
+	cm31Header = kernel.Template{Name: "ntt/prover/cm31.cuh", Text: cm31Text}
+)
+
+func unit(variant string, five int, header *kernel.Source) *kernel.Source {
+	return passes.Unit(variant, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", fmt.Sprint(five)}, header)
+}
+
+// word is a constant in CUDA.
+func word[T ~uint32](v T) string { return fmt.Sprintf("%du", uint32(v)) }
+
+// onHost is t for columns given by their address.
+func onHost[T any](t ntt.Transform[T]) func(memory unsafe.Pointer, units, width, n, live int) error {
+	return func(memory unsafe.Pointer, units, width, n, live int) error {
+		return t.ForwardWide(unsafe.Slice((*T)(memory), units), width, n, live)
+	}
+}
+
+func bear[T field.Base[T]](name string, p uint32, t ntt.Transform[T]) *spec {
+	inverse := p // 1/p modulo 2^32, by Newton's iteration
+	for range 4 {
+		inverse *= 2 - p*inverse
+	}
+	header := bearHeader.Unit(name, []string{
+		"NTT_PRIME", word(p), "NTT_INVERSE", word(inverse), "NTT_ADICITY", word(uint32(t.MaxLog())), "NTT_ROOT", word(t.Root(5).Uint32()),
+	}, kernel.PTX)
+	return &spec{
+		name: name, unitBytes: 4, logValues: 5, maxLog: t.MaxLog(), logLow: 14,
+		plain: unit(name, 0, header), five: unit(name+"_five", 1, header),
+		tables: func() []uint32 { return words(tables(t, 5, 14)) },
+		host:   onHost(t),
+	}
+}
+
+func cm31() *spec {
+	t := ntt.CM31{}
+	w := t.Root(4)
+	pairs := []string{}
+	for e, v := 1, w; e <= 3; e, v = e+1, v.Mul(w) {
+		pairs = append(pairs, fmt.Sprintf("NTT_ROOT%d_RE", e), word(v.Re), fmt.Sprintf("NTT_ROOT%d_IM", e), word(v.Im))
+	}
+	header := cm31Header.Unit("cm31", pairs, m31.Header)
+	return &spec{
+		name: "cm31", unitBytes: 8, logValues: 4, maxLog: t.MaxLog(), logLow: 15,
+		plain:  unit("cm31", 0, header),
+		tables: func() []uint32 { return words(tables[m31.CM31](t, 4, 15)) },
+		host:   onHost[m31.CM31](t),
+	}
+}
+
+// kernels is the unit for elements of that many units.
+func (s *spec) kernels(width int) (*kernel.Source, string) {
+	if width == 5 {
+		return s.five, s.name + "_five"
+	}
+	return s.plain, s.name
+}
