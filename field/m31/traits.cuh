@@ -16,6 +16,17 @@ DEVICE_INLINE u32 fp_neg(u32 a) { return m31_neg(a); }
 DEVICE_INLINE u32 fp_dbl(u32 a) { return m31_dbl(a); }
 DEVICE_INLINE u32 fp_mul(u32 a, u32 b) { return m31_mul(a, b); }
 DEVICE_INLINE u32 fp_sqr(u32 a) { return m31_sqr(a); }
+DEVICE_INLINE u32 fp_inv(u32 a) { return m31_inv(a); }
+
+// fp_pow is a^e, and 1 for e = 0.
+DEVICE_INLINE u32 fp_pow(u32 a, u32 e) {
+  u32 r = fp_one();
+  for (; e; e >>= 1) {
+    if (e & 1) r = fp_mul(r, a);
+    a = fp_sqr(a);
+  }
+  return r;
+}
 
 // ---- challenges -------------------------------------------------------------
 

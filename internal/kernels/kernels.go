@@ -10,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/bench"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/ptxtest"
+	fields "github.com/zkwarp/zkwarp/field/conformance"
 	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
 	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
 	logup "github.com/zkwarp/zkwarp/logup/prover"
@@ -26,6 +27,7 @@ import (
 // All is every translation unit, one for each .cu file of the repository.
 func All() []*kernel.Source {
 	return slices.Concat(
+		fields.Sources(),
 		ntt.Sources(),
 		sumcheck.Sources(),
 		transcript.Sources(),

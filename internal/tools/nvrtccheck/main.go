@@ -5,6 +5,8 @@
 //	nvrtccheck           sm_80, sm_90 and sm_120; fails if a kernel spills more than before
 //	nvrtccheck -more     sm_86 and sm_89 as well
 //	nvrtccheck -update   writes the table anew; docs/kernels.md goes by it (go generate ./internal/kernels)
+//	nvrtccheck -only field/
+//	                     only the units whose names start so; with -update the table keeps the others' kernels
 //
 // NVRTC is the one that ZKWARP_NVRTC names, or else that a prover would use; its
 // version must be the one of -nvrtc, since register allocation differs between
@@ -17,9 +19,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"runtime"
 	"sort"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,19 +39,20 @@ func main() {
 	more := flag.Bool("more", false, "compile for sm_86 and sm_89 too")
 	update := flag.Bool("update", false, "write the table instead of comparing")
 	path := flag.String("table", "internal/kernels/registers_sm90.json", "the table's `file`")
+	only := flag.String("only", "", "compile only the units whose names start with `prefix`")
 	version := flag.String("nvrtc", "13.0", "NVRTC `version` to insist on, \"\" for any")
 	flag.Parse()
 	archs := []string{"sm_80", tableArch, "sm_120"}
 	if *more {
 		archs = append(archs, "sm_86", "sm_89")
 	}
-	if err := run(os.Stdout, archs, *path, *version, *update); err != nil {
+	if err := run(os.Stdout, archs, *path, *version, *only, *update); err != nil {
 		fmt.Fprintln(os.Stderr, "nvrtccheck:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, archs []string, path, version string, update bool) error {
+func run(w io.Writer, archs []string, path, version, only string, update bool) error {
 	c, err := nvrtc.Find()
 	if err != nil {
 		return err
@@ -58,6 +63,11 @@ func run(w io.Writer, archs []string, path, version string, update bool) error {
 	}
 	start := time.Now()
 	sources := append(kernels.All(), kernels.Generated()...)
+	if only != "" {
+		if sources = named(sources, only); len(sources) == 0 {
+			return fmt.Errorf("no unit's name starts with %q", only)
+		}
+	}
 	table, err := compileAll(c, sources, archs)
 	if err != nil {
 		return err
@@ -65,14 +75,41 @@ func run(w io.Writer, archs []string, path, version string, update bool) error {
 	table.Compiler = "NVRTC " + got
 	fmt.Fprintf(w, "%d translation units, %d kernels, %v, compiled in %.1f s\n",
 		len(sources), len(table.Kernels), archs, time.Since(start).Seconds())
-	if update {
+	if update && only == "" {
 		return table.write(path)
 	}
 	old, err := readTable(path)
 	if err != nil {
 		return err
 	}
+	if only != "" {
+		if old.Compiler != table.Compiler {
+			return fmt.Errorf("the table is of %s, this is %s", old.Compiler, table.Compiler)
+		}
+		table = old.with(table)
+	}
+	if update {
+		return table.write(path)
+	}
 	return compare(w, old, table)
+}
+
+// named is the sources whose names start with prefix.
+func named(sources []*kernel.Source, prefix string) []*kernel.Source {
+	var out []*kernel.Source
+	for _, s := range sources {
+		if strings.HasPrefix(s.Name, prefix) {
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// with is t with the kernels of part in place of its own.
+func (t Table) with(part Table) Table {
+	all := Table{Compiler: t.Compiler, Arch: t.Arch, Kernels: maps.Clone(t.Kernels)}
+	maps.Copy(all.Kernels, part.Kernels)
+	return all
 }
 
 // compileAll compiles all sources for all archs, and returns the usage of every

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zkwarp/zkwarp/device/kernel"
 )
 
 const sample = `ptxas info    : 0 bytes gmem
@@ -59,6 +61,10 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %q", c.name, text)
 		}
 	}
+	both := old.with(table(map[string]Usage{"b": {7, 0, 0, 0}, "c": {9, 0, 0, 0}}))
+	if len(both.Kernels) != 3 || both.Kernels["a"].Registers != 40 || both.Kernels["b"].Registers != 7 || old.Kernels["b"].Registers != 255 {
+		t.Errorf("a part in place of the table's own: %v", both)
+	}
 	path := filepath.Join(t.TempDir(), "table.json")
 	if err := old.write(path); err != nil {
 		t.Fatal(err)
@@ -66,5 +72,12 @@ func TestCompare(t *testing.T) {
 	back, err := readTable(path)
 	if err != nil || back.Compiler != old.Compiler || len(back.Kernels) != 2 || back.Kernels["b"] != old.Kernels["b"] {
 		t.Fatalf("%+v, %v", back, err)
+	}
+}
+
+func TestNamed(t *testing.T) {
+	sources := []*kernel.Source{{Name: "field/a.cu"}, {Name: "whir/field/b.cu"}, {Name: "field/c.cu"}}
+	if got := named(sources, "field/"); len(got) != 2 || got[1].Name != "field/c.cu" {
+		t.Errorf("%d sources", len(got))
 	}
 }
