@@ -31,6 +31,7 @@ var npyTypes = map[string]npyType{
 	"<i2": {2, func(b []byte) float64 { return float64(int16(binary.LittleEndian.Uint16(b))) }},
 	"<u4": {4, func(b []byte) float64 { return float64(binary.LittleEndian.Uint32(b)) }},
 	"<i4": {4, func(b []byte) float64 { return float64(int32(binary.LittleEndian.Uint32(b))) }},
+	"<u8": {8, func(b []byte) float64 { return float64(binary.LittleEndian.Uint64(b)) }},
 	"<i8": {8, func(b []byte) float64 { return float64(int64(binary.LittleEndian.Uint64(b))) }},
 }
 
