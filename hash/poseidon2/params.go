@@ -1,13 +1,19 @@
 // Package poseidon2 is the Poseidon2 permutation (Grassi, Khovratovich,
-// Schofnegger, ePrint 2023/323) over the Mersenne-31 field in widths 16 and
-// 24, with the round numbers, matrices and constants that Plonky3 uses.
+// Schofnegger, ePrint 2023/323) over Mersenne-31, BabyBear and KoalaBear in widths
+// 16 and 24, with the round numbers, matrices and constants that Plonky3 uses.
 //
 // A permutation is an external linear layer, 4 full rounds, some partial
 // rounds, and 4 full rounds. Its parameters are data (Params); the round
 // constants are derived from them by the Grain LFSR and stand in no table.
 package poseidon2
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
+	"github.com/zkwarp/zkwarp/field/m31"
+)
 
 // Params names one permutation: a prime field below 2^31, a width, an S-box
 // x -> x^Degree, and the numbers of rounds.
@@ -16,27 +22,94 @@ type Params struct {
 	Width         int
 	Degree        int
 	Full, Partial int // Full is even: one half before the partial rounds, one after
-	// Shifts gives the internal matrix J + diag(-2, 2^s_1, 2^s_2, ...), J being
-	// all ones.
-	Shifts []int
+	// Diagonal gives the internal matrix J + diag(Diagonal), J being all ones. The
+	// first entry is -2.
+	Diagonal []Factor
+}
+
+// Factor is the number Times * 2^Shift of a prime field; Shift may be negative.
+type Factor struct{ Times, Shift int }
+
+// power, root and minus are 2^shift, 2^-shift and -2^-shift.
+func power(shift int) Factor { return Factor{1, shift} }
+func root(shift int) Factor  { return Factor{1, -shift} }
+func minus(shift int) Factor { return Factor{-1, -shift} }
+
+// Mod is the number's residue modulo an odd p.
+func (f Factor) Mod(p uint32) uint32 {
+	two, n := uint64(2), f.Shift
+	if n < 0 {
+		two, n = (uint64(p)+1)/2, -n
+	}
+	v := uint64(f.Times+int(p)) % uint64(p)
+	for range n {
+		v = v * two % uint64(p)
+	}
+	return uint32(v)
+}
+
+// Internal is the diagonal as numbers below P.
+func (p Params) Internal() []uint32 {
+	out := make([]uint32, len(p.Diagonal))
+	for i, f := range p.Diagonal {
+		out[i] = f.Mod(p.P)
+	}
+	return out
 }
 
 // M31 is the parameter set over Mersenne-31 of the given width, 16 or 24.
 func M31(width int) (Params, error) {
-	p := Params{P: 1<<31 - 1, Width: width, Degree: 5, Full: 8}
+	p := Params{P: m31.P, Width: width, Degree: 5, Full: 8, Diagonal: []Factor{{-2, 0}}}
+	var shifts []int
 	switch width {
 	case 16:
 		p.Partial = 14
-		p.Shifts = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 15, 16}
+		shifts = []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 15, 16}
 	case 24:
 		p.Partial = 22
 		for s := range 23 {
-			p.Shifts = append(p.Shifts, s)
+			shifts = append(shifts, s)
 		}
 	default:
 		return Params{}, fmt.Errorf("poseidon2: no Mersenne-31 permutation of width %d", width)
 	}
+	for _, s := range shifts {
+		p.Diagonal = append(p.Diagonal, power(s))
+	}
 	return p, nil
+}
+
+// bearDiagonal is what the diagonals over BabyBear and KoalaBear begin with.
+var bearDiagonal = []Factor{{-2, 0}, {1, 0}, {2, 0}, root(1), {3, 0}, {4, 0}, minus(1), {-3, 0}, {-4, 0}, root(8)}
+
+func bearParams(p uint32, width, degree, partial int, rest ...Factor) Params {
+	return Params{P: p, Width: width, Degree: degree, Full: 8, Partial: partial,
+		Diagonal: append(append([]Factor(nil), bearDiagonal...), rest...)}
+}
+
+// BabyBearParams is the parameter set over BabyBear of the given width, 16 or 24.
+func BabyBearParams(width int) (Params, error) {
+	switch width {
+	case 16:
+		return bearParams(babybear.P, 16, 7, 13, root(2), root(3), root(27), minus(8), minus(4), minus(27)), nil
+	case 24:
+		return bearParams(babybear.P, 24, 7, 21, root(2), root(3), root(4), root(7), root(9), root(27),
+			minus(8), minus(2), minus(3), minus(4), minus(5), minus(6), minus(7), minus(27)), nil
+	}
+	return Params{}, fmt.Errorf("poseidon2: no BabyBear permutation of width %d", width)
+}
+
+// KoalaBearParams is the parameter set over KoalaBear of the given width, 16 or
+// 24.
+func KoalaBearParams(width int) (Params, error) {
+	switch width {
+	case 16:
+		return bearParams(koalabear.P, 16, 3, 20, root(3), root(24), minus(8), minus(3), minus(4), minus(24)), nil
+	case 24:
+		return bearParams(koalabear.P, 24, 3, 23, root(2), root(3), root(4), root(5), root(6), root(24),
+			minus(8), minus(3), minus(4), minus(5), minus(6), minus(7), minus(9), minus(24)), nil
+	}
+	return Params{}, fmt.Errorf("poseidon2: no KoalaBear permutation of width %d", width)
 }
 
 // Constants are the round constants of one permutation.

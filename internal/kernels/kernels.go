@@ -29,6 +29,7 @@ func All() []*kernel.Source {
 	return slices.Concat(
 		fields.Sources(),
 		ntt.Sources(),
+		poseidon2.Sources(),
 		sumcheck.Sources(),
 		transcript.Sources(),
 		[]*kernel.Source{
@@ -44,7 +45,6 @@ func All() []*kernel.Source {
 			merkle.Source,
 			mle.RestrictSource,
 			mle.Source,
-			poseidon2.Source,
 			ptxtest.Source,
 			zkml.ClaimsSource,
 			zkml.Source,

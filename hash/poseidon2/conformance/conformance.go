@@ -1,20 +1,53 @@
-// Package conformance holds the kernels that compare m31.cuh with the Go
-// permutations, and the test and benchmark that do so on every device.
+// Package conformance holds the kernels that compare the headers of package
+// poseidon2 with the Go permutations, and the test and benchmark that do so on
+// every device.
 package conformance
 
 import (
 	_ "embed"
 
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/hash/poseidon2"
 )
 
-//go:embed conformance.cu
-var text string
+var (
+	//go:embed conformance.cu
+	text string
+	//go:embed warp.cu
+	warpText string
+	//go:embed parts.cu
+	partsText string
+)
 
-// Source holds the kernels.
-var Source = &kernel.Source{
-	Name:    "hash/poseidon2/conformance/conformance.cu",
-	Text:    text,
-	Headers: []*kernel.Source{poseidon2.Header},
+var (
+	manyTemplate = kernel.Template{Name: "hash/poseidon2/conformance/conformance.cu", Text: text}
+	warpTemplate = kernel.Template{Name: "hash/poseidon2/conformance/warp.cu", Text: warpText}
+
+	partsSource = &kernel.Source{
+		Name:    "hash/poseidon2/conformance/parts.cu",
+		Text:    partsText,
+		Headers: []*kernel.Source{poseidon2.Header},
+	}
+)
+
+// units are the kernels for one field.
+type units struct{ many, warp *kernel.Source }
+
+func unitsOf[W field.Base[W]](p *poseidon2.Permutation[W]) units {
+	return units{
+		many: manyTemplate.Unit(p.Name, []string{"POSEIDON2_HEADER", p.Header.Name}, p.Header),
+		warp: warpTemplate.Unit(p.Name, []string{"POSEIDON2_WARP_HEADER", p.WarpHeader.Name}, p.WarpHeader),
+	}
+}
+
+var (
+	m31Units   = unitsOf(poseidon2.M31Permutation())
+	babyUnits  = unitsOf(poseidon2.BabyBear())
+	koalaUnits = unitsOf(poseidon2.KoalaBear())
+)
+
+// Sources are all kernels of this package.
+func Sources() []*kernel.Source {
+	return []*kernel.Source{m31Units.many, m31Units.warp, babyUnits.many, babyUnits.warp, koalaUnits.many, koalaUnits.warp, partsSource}
 }

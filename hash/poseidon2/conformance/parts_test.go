@@ -64,8 +64,8 @@ func TestParts(t *testing.T) {
 					all = all.Add(w)
 				}
 				out[0] = all.Sub(out[0]).Sub(out[0])
-				for k, shift := range p.Shifts {
-					out[k+1] = all.Add(out[k+1].Mul(m31.New(1 << shift)))
+				for k, f := range p.Diagonal[1:] {
+					out[k+1] = all.Add(out[k+1].Mul(m31.New(1 << f.Shift)))
 				}
 			}
 			return out
@@ -101,7 +101,7 @@ func TestParts(t *testing.T) {
 					t.Fatal(err)
 				}
 				defer to.Free()
-				if err := q.Launch(device.Kernel{Source: Source, Name: "poseidon2_parts"}, device.D1(device.Blocks(n, 128)), device.D1(128), 0,
+				if err := q.Launch(device.Kernel{Source: partsSource, Name: "poseidon2_parts"}, device.D1(device.Blocks(n, 128)), device.D1(128), 0,
 					to.Arg(), from.Arg(), device.U32(n), device.U32(part)); err != nil {
 					t.Fatal(err)
 				}

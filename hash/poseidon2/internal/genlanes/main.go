@@ -160,7 +160,7 @@ func (g *gen) partial() {
 	for w := 1; w < g.p.Width; w++ {
 		lo, hi, s := t(w%3*2), t(w%3*2+1), sums+(w+1)%2
 		g.load(w, lo)
-		if k := g.p.Shifts[w-1]; k > 0 { // rotate the 31 bits
+		if k := g.p.Diagonal[w].Shift; k > 0 { // rotate the 31 bits
 			g.op("VPSRLD $%d, Y%d, Y%d", 31-k, lo, hi)
 			g.op("VPSLLD $%d, Y%d, Y%d", k, lo, lo)
 			g.op("VPAND  Y%d, Y%d, Y%d", prime, lo, lo)

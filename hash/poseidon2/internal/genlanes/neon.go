@@ -101,7 +101,7 @@ func (g *neon) partial() {
 	all := g.add(rest, x)
 	for w := 1; w < g.p.Width; w++ {
 		x := g.s[w]
-		if k := g.p.Shifts[w-1]; k > 0 { // rotate the 31 bits
+		if k := g.p.Diagonal[w].Shift; k > 0 { // rotate the 31 bits
 			r := g.ShiftRight4S(x, 31-k)
 			g.Insert4S(r, x, k)
 			x = g.And(r, g.prime)

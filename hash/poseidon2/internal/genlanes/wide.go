@@ -167,7 +167,7 @@ func (g *wide) partial(c string) {
 	all := g.To("VPADDQ", x, rest)
 	bound += sboxBound
 	for w := 1; w < g.p.Width; w++ {
-		k := g.p.Shifts[w-1]
+		k := g.p.Diagonal[w].Shift
 		if k == 0 {
 			g.s[w], g.bound[w] = g.To("VPADDQ", all, g.s[w]), g.bound[w]+bound
 			continue
