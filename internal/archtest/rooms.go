@@ -46,7 +46,7 @@ var Rooms = map[string]Room{
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
 	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "matrix", "merkle", "mle", "ntt",
-		"sumcheck", "transcript", "zkml"}},
+		"sumcheck", "transcript", "whir", "zkml"}},
 	"internal/cli": {Rank: 11, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
 
 	"cmd":               {Rank: 12, Imports: []string{"internal/cli"}},

@@ -21,6 +21,7 @@ import (
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
+	whir "github.com/zkwarp/zkwarp/whir/prover"
 	zkml "github.com/zkwarp/zkwarp/zkml/prover"
 )
 
@@ -32,6 +33,7 @@ func All() []*kernel.Source {
 		poseidon2.Sources(),
 		sumcheck.Sources(),
 		transcript.Sources(),
+		whir.Sources(),
 		[]*kernel.Source{
 			bench.ArithSource,
 			bench.BN254Source,

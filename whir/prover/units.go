@@ -1,0 +1,72 @@
+package prover
+
+import (
+	_ "embed"
+
+	cuda "github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/ntt"
+	transcript "github.com/zkwarp/zkwarp/transcript/prover"
+)
+
+//go:embed common.cuh
+var commonText string
+
+//go:embed blocks.cuh
+var blocksText string
+
+//go:embed weights.cuh
+var weightsText string
+
+//go:embed points.cuh
+var pointsText string
+
+//go:embed transform.cuh
+var transformText string
+
+//go:embed rounds.cuh
+var roundsText string
+
+//go:embed whir.cu
+var whirText string
+
+// unit is the kernels over one pair of fields.
+type unit struct {
+	name   string // the variant's
+	source *cuda.Source
+	// root is the words of the generator of the 2^n-th roots of unity, in the
+	// form of device memory; the second is 0 where a symbol is one word.
+	root func(n int) [2]uint32
+}
+
+func newUnit(k field.Kernel, sponge *cuda.Source, root func(n int) [2]uint32) *unit {
+	header := func(name, text string) *cuda.Source {
+		return &cuda.Source{Name: "whir/prover/" + name, Text: text}
+	}
+	t := cuda.Template{Name: "whir/prover/whir.cu", Text: whirText}
+	return &unit{
+		name: k.Name,
+		source: k.Unit(t, []string{"TRANSCRIPT_HEADER", sponge.Name}, cuda.PTX, sponge,
+			header("common.cuh", commonText), header("blocks.cuh", blocksText), header("weights.cuh", weightsText),
+			header("points.cuh", pointsText), header("transform.cuh", transformText), header("rounds.cuh", roundsText)),
+		root: root,
+	}
+}
+
+// The variants' kernels.
+var (
+	unitM31 = newUnit(m31.KernelQM31, transcript.Header, func(n int) [2]uint32 {
+		w := ntt.CM31{}.Root(n)
+		return [2]uint32{uint32(w.Re), uint32(w.Im)}
+	})
+)
+
+// Sources is the package's translation units, one a variant.
+func Sources() []*cuda.Source {
+	var out []*cuda.Source
+	for _, u := range []*unit{unitM31} {
+		out = append(out, u.source)
+	}
+	return out
+}
