@@ -42,4 +42,3 @@ func (v *Variant[W, E]) FromState(s StateOf[W]) (*Of[W, E], error) {
 
 // FromState is the transcript over Mersenne-31 of that state.
 func FromState(s State) (*Transcript, error) { return M31().FromState(s) }
-

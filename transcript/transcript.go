@@ -71,7 +71,7 @@ func (t *Of[W, E]) put(w W) {
 }
 
 func (t *Of[W, E]) permute() {
-	t.variant.hash.one(&t.words)
+	t.variant.permutation.Permute16(&t.words)
 	t.at = 0
 }
 
@@ -97,7 +97,7 @@ func (t *Of[W, E]) Absorb(list []W) {
 
 // AbsorbExt absorbs the list of the elements' words, lowest coefficient first
 // (those of QM31 are A.Re, A.Im, B.Re, B.Im); the number before it is of words.
-func (t *Of[W, E]) AbsorbExt(list []E) { t.Absorb(wordsOf[W](list, t.variant.degree)) }
+func (t *Of[W, E]) AbsorbExt(list []E) { t.Absorb(t.variant.Words(list)) }
 
 // AbsorbBytes absorbs the list that BytesToWords makes of b.
 func (t *Of[W, E]) AbsorbBytes(b []byte) { t.Absorb(BytesToWords[W](b)) }

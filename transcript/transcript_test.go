@@ -4,237 +4,253 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"math"
 	"os"
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 )
 
-// step is one step of the golden file.
+// test is one test of all variants.
+type test struct {
+	m31                    func(*testing.T)
+	babyBear4, babyBear5   func(*testing.T)
+	koalaBear4, koalaBear5 func(*testing.T)
+}
+
+func (x test) run(t *testing.T) {
+	t.Run("m31", x.m31)
+	t.Run("babybear4", x.babyBear4)
+	t.Run("babybear5", x.babyBear5)
+	t.Run("koalabear4", x.koalaBear4)
+	t.Run("koalabear5", x.koalaBear5)
+}
+
+// numbers is the words as plain numbers.
+func numbers[W field.Base[W]](list ...W) []uint32 {
+	out := make([]uint32, len(list))
+	for i, w := range list {
+		out[i] = w.Uint32()
+	}
+	return out
+}
+
+// list is the numbers as words.
+func list[W field.Base[W]](n ...uint32) []W {
+	out := make([]W, len(n))
+	for i, v := range n {
+		out[i] = word[W](uint64(v))
+	}
+	return out
+}
+
+// step is one step of a golden file, whose words are plain numbers.
 type step struct {
 	Op    string
-	Words []m31.Element
+	Words []uint32
 	Hex   string
 	Bits  int
-	Want  []m31.Element
+	Want  []uint32
 }
 
 func TestGolden(t *testing.T) {
-	text, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var g struct {
-		Tag   m31.Element
-		Steps []step
-	}
-	if err := json.Unmarshal(text, &g); err != nil {
-		t.Fatal(err)
-	}
-	tr := New(g.Tag)
-	seen := map[string]int{}
-	for i, s := range g.Steps {
-		seen[s.Op]++
-		var got []m31.Element
-		switch s.Op {
-		case "absorb":
-			tr.Absorb(s.Words)
-		case "bytes":
-			b, err := hex.DecodeString(s.Hex)
-			if err != nil {
-				t.Fatal(err)
-			}
-			tr.AbsorbBytes(b)
-		case "squeeze":
-			got = []m31.Element{tr.Squeeze()}
-		case "challenge":
-			w := tr.Challenge().Words()
-			got = w[:]
-		case "index":
-			n, err := tr.Index(s.Bits)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got = []m31.Element{m31.Element(n)}
-		case "grind":
-			check := tr.Clone()
-			n, err := tr.Grind(s.Bits)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := check.CheckWork(s.Bits, n); err != nil || *check != *tr {
-				t.Fatalf("step %d: the verifier disagrees: %v", i, err)
-			}
-			got = n[:]
-		case "state":
-			st := tr.State()
-			got = st[:]
-		default:
-			t.Fatalf("step %d: %q", i, s.Op)
+	test{golden(M31(), "golden.json"), golden(BabyBear4(), "golden-babybear4.json"), golden(BabyBear5(), "golden-babybear5.json"),
+		golden(KoalaBear4(), "golden-koalabear4.json"), golden(KoalaBear5(), "golden-koalabear5.json")}.run(t)
+}
+
+func golden[W field.Base[W], E field.Element[E]](v *Variant[W, E], file string) func(*testing.T) {
+	return func(t *testing.T) {
+		text, err := os.ReadFile("testdata/" + file)
+		if err != nil {
+			t.Fatal(err)
 		}
-		if !slices.Equal(got, s.Want) {
-			t.Fatalf("step %d, %s: got %v, want %v", i, s.Op, got, s.Want)
+		var g struct {
+			Tag   uint32
+			Steps []step
 		}
-	}
-	if len(seen) != 7 || seen["grind"] < 8 {
-		t.Fatalf("the golden file has %v", seen)
+		if err := json.Unmarshal(text, &g); err != nil {
+			t.Fatal(err)
+		}
+		tr := v.New(g.Tag)
+		seen := map[string]int{}
+		for i, s := range g.Steps {
+			seen[s.Op]++
+			var got []uint32
+			switch s.Op {
+			case "absorb":
+				tr.Absorb(list[W](s.Words...))
+			case "bytes":
+				b, err := hex.DecodeString(s.Hex)
+				if err != nil {
+					t.Fatal(err)
+				}
+				tr.AbsorbBytes(b)
+			case "digest":
+				var d [DigestWords]W
+				for i, w := range s.Words {
+					d[i] = W(w)
+				}
+				tr.AbsorbDigest(d, true)
+			case "squeeze":
+				got = numbers(tr.Squeeze())
+			case "challenge":
+				got = tr.Challenge().AppendWords(nil)
+			case "index":
+				n, err := tr.Index(s.Bits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				got = []uint32{uint32(n)}
+			case "grind":
+				check := tr.Clone()
+				n, err := tr.Grind(s.Bits)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := check.CheckWork(s.Bits, n); err != nil || *check != *tr {
+					t.Fatalf("step %d: the verifier disagrees: %v", i, err)
+				}
+				got = numbers(n[:]...)
+			case "state":
+				st := tr.State()
+				got = append(numbers(st[:16]...), uint32(st[16]), uint32(st[17]))
+			default:
+				t.Fatalf("step %d: %q", i, s.Op)
+			}
+			if !slices.Equal(got, s.Want) {
+				t.Fatalf("step %d, %s: got %v, want %v", i, s.Op, got, s.Want)
+			}
+		}
+		if len(seen) < 7 || seen["grind"] < 8 || v.Field() != "m31" && seen["digest"] == 0 {
+			t.Fatalf("the golden file has %v", seen)
+		}
 	}
 }
 
 // Runs with the same number of absorbs between squeezes, of whatever lengths,
 // give different challenges when a list differs.
 func TestInjective(t *testing.T) {
-	type lists [2][]m31.Element
-	seen := map[m31.QM31]lists{}
-	try := func(l lists) {
-		tr := New(TagTest)
-		tr.Absorb(l[0])
-		tr.Absorb(l[1])
-		c := tr.Challenge()
-		if o, ok := seen[c]; ok {
-			t.Errorf("%v and %v agree", l, o)
+	test{injective(M31()), injective(BabyBear4()), injective(BabyBear5()), injective(KoalaBear4()), injective(KoalaBear5())}.run(t)
+}
+
+func injective[W field.Base[W], E field.Element[E]](v *Variant[W, E]) func(*testing.T) {
+	return func(t *testing.T) {
+		seen := map[E]string{}
+		try := func(a, b []W) {
+			tr := v.New(TagTest)
+			tr.Absorb(a)
+			tr.Absorb(b)
+			c, text := tr.Challenge(), fmt.Sprint(a, b)
+			if o, ok := seen[c]; ok {
+				t.Errorf("%s and %s agree", text, o)
+			}
+			seen[c] = text
 		}
-		seen[c] = l
-	}
-	for a := range 20 {
-		for b := range 20 {
-			try(lists{make([]m31.Element, a), make([]m31.Element, b)})
-			if a > 0 {
-				for _, v := range []m31.Element{1, 2, m31.P - 1} {
-					x := make([]m31.Element, a)
-					x[a-1] = v
-					try(lists{x, make([]m31.Element, b)})
+		for a := range 20 {
+			for b := range 20 {
+				try(make([]W, a), make([]W, b))
+				if a > 0 {
+					for _, w := range []uint32{1, 2, modulus[W]() - 1} {
+						x := make([]W, a)
+						x[a-1] = word[W](uint64(w))
+						try(x, make([]W, b))
+					}
 				}
 			}
 		}
-	}
-	for i, b := range [][]byte{nil, {0}, {0, 0}, {0, 0, 0}, {0, 0, 0, 0}, {1}, {1, 0}, {0, 1}, {255, 255, 255, 255}} {
-		for j, c := range [][]byte{nil, {0}, {0, 0}, {0, 0, 0}, {0, 0, 0, 0}, {1}, {1, 0}, {0, 1}, {255, 255, 255, 255}} {
-			if same := slices.Equal(BytesToWords[m31.Element](b), BytesToWords[m31.Element](c)); same != (i == j) {
-				t.Errorf("%v and %v as words: equal is %v", b, c, same)
+		texts := [][]byte{nil, {0}, {0, 0}, {0, 0, 0}, {0, 0, 0, 0}, {1}, {1, 0}, {0, 1}, {255, 255, 255, 255}}
+		for i, b := range texts {
+			for j, c := range texts {
+				if same := slices.Equal(BytesToWords[W](b), BytesToWords[W](c)); same != (i == j) {
+					t.Errorf("%v and %v as words: equal is %v", b, c, same)
+				}
 			}
+		}
+		// A digest of bytes counts with all of its bits, one of field elements as a list.
+		var zero, p [DigestWords]W
+		p[3] = W(modulus[W]()) // no canonical word
+		for _, c := range []struct {
+			d   [DigestWords]W
+			raw bool
+		}{{zero, true}, {p, true}, {zero, false}} {
+			tr := v.New(TagTest)
+			tr.AbsorbDigest(c.d, c.raw)
+			r, text := tr.Challenge(), fmt.Sprint("digest", c)
+			if o, ok := seen[r]; ok {
+				t.Errorf("%s and %s agree", text, o)
+			}
+			seen[r] = text
+		}
+		a, b := v.New(TagTest), v.New(TagTest)
+		a.AbsorbDigest([DigestWords]W(list[W](1, 2, 3, 4, 5, 6, 7, 8)), false)
+		b.Absorb(list[W](1, 2, 3, 4, 5, 6, 7, 8))
+		if *a != *b {
+			t.Error("a digest of field elements is not its list")
 		}
 	}
 }
 
-func TestWork(t *testing.T) {
-	tr := New(TagTest)
-	good := tr.Clone()
-	n, err := good.Grind(6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	zeros := 0
-	for i := range 40 { // with so little work, many a smallest nonce is 0
-		tr.Absorb([]m31.Element{m31.Element(i)})
-		bits := 1 + i%4
-		n, err := tr.Clone().Grind(bits)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for v := m31.Element(0); v < n[0]; v++ {
-			if tr.Clone().CheckWork(bits, Nonce{v}) == nil {
-				t.Fatalf("%d is a smaller nonce than %d", v, n[0])
-			}
-		}
-		if n == (Nonce{}) {
-			zeros++
+// Variants over one field agree on all but the number of words of a challenge.
+func TestDegrees(t *testing.T) {
+	four, five := BabyBear4().New(TagTest), BabyBear5().New(TagTest)
+	for i := range 7 {
+		a, b := four.Challenge(), five.Challenge()
+		if i == 0 && [4]uint32(a.AppendWords(nil)) != [4]uint32(b.AppendWords(nil)[:4]) {
+			t.Errorf("first challenges %v and %v", a, b)
 		}
 	}
-	if zeros == 0 {
-		t.Error("no smallest nonce is 0")
+	for range 7 {
+		four.Squeeze()
 	}
-	for _, c := range []struct {
-		name string
-		bits int
-		n    Nonce
-		want error
-	}{
-		{"next nonce", 20, Nonce{n[0] + 1}, ErrWork},
-		{"high word", 20, Nonce{n[0], 1}, ErrWork},
-		{"not canonical", 6, Nonce{n[0], m31.P}, ErrWork},
-		{"not canonical, no work", 0, Nonce{0, m31.P}, ErrWork},
-		{"nonce without work", 0, Nonce{1}, ErrWork},
-		{"too much work", 31, n, ErrBits},
-		{"negative work", -1, Nonce{}, ErrBits},
-	} {
-		if err := tr.Clone().CheckWork(c.bits, c.n); !errors.Is(err, c.want) {
-			t.Errorf("%s: %v", c.name, err)
-		}
-	}
-	same := tr.Clone()
-	// One bit of work comes by itself half of the time, so that some of these
-	// pass but for not being canonical.
-	for i := range m31.Element(64) {
-		for _, n := range []Nonce{{m31.P + i}, {0, m31.P + i}} {
-			if err := tr.Clone().CheckWork(1, n); !errors.Is(err, ErrWork) {
-				t.Errorf("nonce %v: error %v", n, err)
-			}
-		}
-	}
-	if err := same.CheckWork(0, Nonce{}); err != nil || *same != *tr {
-		t.Errorf("no work changed the transcript: %v", err)
-	}
-	if _, err := tr.Grind(31); !errors.Is(err, ErrBits) {
-		t.Errorf("grinding 31 bits: %v", err)
-	}
-	if _, err := tr.Index(31); !errors.Is(err, ErrBits) {
-		t.Errorf("index of 31 bits: %v", err)
-	}
-	if _, err := tr.Indices(3, -1); !errors.Is(err, ErrBits) {
-		t.Errorf("index of -1 bits: %v", err)
-	}
-}
-
-// Words near P are rejected exactly where they would bias an index.
-func TestIndexRejection(t *testing.T) {
-	for _, c := range []struct {
-		word, next m31.Element
-		bits, want int
-	}{
-		{m31.P - 1, 5, 0, 0},
-		{m31.P - 1, 5, 1, 1}, // 2^30-1 pairs below P-1: the word P-1 is thrown away
-		{m31.P - 2, 5, 1, 1}, // the last one accepted
-		{1<<30 - 1, 5, 30, 1<<30 - 1},
-		{1 << 30, 5, 30, 5},
-		{3 << 29, 6, 29, 6},
-		{3<<29 - 1, 6, 29, 1<<29 - 1},
-	} {
-		tr := New(TagTest)
-		tr.words[0], tr.words[1], tr.left = c.word, c.next, 8
-		if got, err := tr.Index(c.bits); err != nil || got != c.want {
-			t.Errorf("%d bits of %d: got %d, %v, want %d", c.bits, c.word, got, err, c.want)
-		}
+	if four.Squeeze() != five.Squeeze() {
+		t.Error("seven quintic challenges are not 35 words")
 	}
 }
 
 func TestState(t *testing.T) {
-	tr := New(TagTest)
-	for i := range 40 {
-		back, err := FromState(tr.State())
-		if err != nil || *back != *tr {
-			t.Fatalf("step %d: %v", i, err)
+	test{states(M31()), states(BabyBear4()), states(BabyBear5()), states(KoalaBear4()), states(KoalaBear5())}.run(t)
+}
+
+func states[W field.Base[W], E field.Element[E]](v *Variant[W, E]) func(*testing.T) {
+	return func(t *testing.T) {
+		tr := v.New(TagTest)
+		for i := range 40 {
+			back, err := v.FromState(tr.State())
+			if err != nil || *back != *tr {
+				t.Fatalf("step %d: %v", i, err)
+			}
+			if i%3 == 0 {
+				tr.Absorb(make([]W, i))
+			} else {
+				tr.Squeeze()
+			}
 		}
-		if i%3 == 0 {
-			tr.Absorb(make([]m31.Element, i))
-		} else {
-			tr.Squeeze()
-		}
-	}
-	for _, s := range []State{{0: m31.P}, {16: 8}, {17: 9}, {16: 1, 17: 1}} {
-		if _, err := FromState(s); !errors.Is(err, ErrState) {
-			t.Errorf("%v: %v", s, err)
+		p := W(modulus[W]())
+		for _, s := range []StateOf[W]{{0: p}, {15: p}, {16: 8}, {16: math.MaxUint32}, {17: 9}, {16: 1, 17: 1}} {
+			if _, err := v.FromState(s); !errors.Is(err, ErrState) {
+				t.Errorf("%v: %v", s, err)
+			}
 		}
 	}
 }
 
 func BenchmarkGrind12(b *testing.B) {
-	tr := New(TagTest)
-	for b.Loop() {
-		tr.Squeeze()
-		if _, err := tr.Clone().Grind(12); err != nil {
-			b.Fatal(err)
+	b.Run("m31", grindBenchmark(M31()))
+	b.Run("babybear", grindBenchmark(BabyBear4()))
+	b.Run("koalabear", grindBenchmark(KoalaBear4()))
+}
+
+func grindBenchmark[W field.Base[W], E field.Element[E]](v *Variant[W, E]) func(*testing.B) {
+	return func(b *testing.B) {
+		tr := v.New(TagTest)
+		for b.Loop() {
+			tr.Squeeze()
+			if _, err := tr.Clone().Grind(12); err != nil {
+				b.Fatal(err)
+			}
 		}
 	}
 }
@@ -246,27 +262,32 @@ func FuzzFromState(f *testing.F) {
 	f.Add(m31.AppendBytes(nil, start[:]))
 	f.Add(make([]byte, 72))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		var s State
-		for i := range s {
-			for j := range 4 {
-				if k := 4*i + j; k < len(b) {
-					s[i] |= m31.Element(b[k]) << (8 * j)
-				}
-			}
-		}
-		tr, err := FromState(s)
-		if err != nil {
-			if !errors.Is(err, ErrState) {
-				t.Fatal(err)
-			}
-			return
-		}
-		if tr.State() != s {
-			t.Fatalf("%v came back as %v", s, tr.State())
-		}
-		tr.Absorb([]m31.Element{1})
-		if w := tr.Challenge().Words(); m31.CheckCanonical(w[:]) != nil {
-			t.Fatalf("challenge %v", w)
-		}
+		fuzzState(t, M31(), b)
+		fuzzState(t, BabyBear5(), b)
 	})
+}
+
+func fuzzState[W field.Base[W], E field.Element[E]](t *testing.T, v *Variant[W, E], b []byte) {
+	var s StateOf[W]
+	for i := range s {
+		for j := range 4 {
+			if k := 4*i + j; k < len(b) {
+				s[i] |= W(b[k]) << (8 * j)
+			}
+		}
+	}
+	tr, err := v.FromState(s)
+	if err != nil {
+		if !errors.Is(err, ErrState) {
+			t.Fatal(err)
+		}
+		return
+	}
+	if tr.State() != s {
+		t.Fatalf("%v came back as %v", s, tr.State())
+	}
+	tr.Absorb(list[W](1))
+	if c := tr.Challenge(); canonical(v.Words([]E{c})) != nil {
+		t.Fatalf("challenge %v", c)
+	}
 }

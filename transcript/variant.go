@@ -2,9 +2,12 @@ package transcript
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/hash/poseidon2"
 )
@@ -13,30 +16,21 @@ import (
 // squeezes, and the extension E of W that its challenges are from. There is one
 // value of each kind, which the functions M31, BabyBear4 and so on return.
 type Variant[W field.Base[W], E field.Element[E]] struct {
-	name   string
-	field  string
-	degree int
-	hash   permutation[W]
+	name        string
+	degree      int
+	permutation *poseidon2.Permutation[W]
 }
 
-// permutation is the width-16 Poseidon2 permutation over W. many takes lanes
-// states at once, word k of state j at k*lanes+j.
-type permutation[W any] struct {
-	one   func(*[16]W)
-	lanes int
-	many  func([]W)
-}
-
-func variant[W field.Base[W], E field.Element[E]](name, fieldName string, hash permutation[W]) *Variant[W, E] {
+func variant[W field.Base[W], E field.Element[E]](name string, p *poseidon2.Permutation[W]) *Variant[W, E] {
 	var e E
-	return &Variant[W, E]{name: name, field: fieldName, degree: e.Degree(), hash: hash}
+	return &Variant[W, E]{name: name, degree: e.Degree(), permutation: p}
 }
 
 // Name is the variant's, a short word such as babybear4.
 func (v *Variant[W, E]) Name() string { return v.name }
 
 // Field is the name of W, without the degree of E.
-func (v *Variant[W, E]) Field() string { return v.field }
+func (v *Variant[W, E]) Field() string { return v.permutation.Name }
 
 // Degree is the number of words of a challenge.
 func (v *Variant[W, E]) Degree() int { return v.degree }
@@ -49,16 +43,43 @@ func (v *Variant[W, E]) New(tag uint32) *Of[W, E] {
 	return t
 }
 
-var variantM31 = variant[m31.Element, m31.QM31]("m31", "m31", permutation[m31.Element]{
-	one:   poseidon2.Permute16,
-	lanes: poseidon2.Lanes,
-	many: func(s []m31.Element) {
-		poseidon2.PermuteLanes16((*[16][poseidon2.Lanes]m31.Element)(unsafe.Pointer((*[16 * poseidon2.Lanes]m31.Element)(s))))
-	},
-})
+// Words is the memory of the elements as words, lowest coefficients first.
+func (v *Variant[W, E]) Words(list []E) []W {
+	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(list))), v.degree*len(list))
+}
+
+var (
+	variantM31 = sync.OnceValue(func() *Variant[m31.Element, m31.QM31] {
+		return variant[m31.Element, m31.QM31]("m31", poseidon2.M31Permutation())
+	})
+	variantBabyBear4 = sync.OnceValue(func() *Variant[babybear.Element, babybear.E4] {
+		return variant[babybear.Element, babybear.E4]("babybear4", poseidon2.BabyBear())
+	})
+	variantBabyBear5 = sync.OnceValue(func() *Variant[babybear.Element, babybear.E5] {
+		return variant[babybear.Element, babybear.E5]("babybear5", poseidon2.BabyBear())
+	})
+	variantKoalaBear4 = sync.OnceValue(func() *Variant[koalabear.Element, koalabear.E4] {
+		return variant[koalabear.Element, koalabear.E4]("koalabear4", poseidon2.KoalaBear())
+	})
+	variantKoalaBear5 = sync.OnceValue(func() *Variant[koalabear.Element, koalabear.E5] {
+		return variant[koalabear.Element, koalabear.E5]("koalabear5", poseidon2.KoalaBear())
+	})
+)
 
 // M31 has words of Mersenne-31 and challenges of QM31.
-func M31() *Variant[m31.Element, m31.QM31] { return variantM31 }
+func M31() *Variant[m31.Element, m31.QM31] { return variantM31() }
+
+// BabyBear4 has words of BabyBear and challenges of its quartic extension.
+func BabyBear4() *Variant[babybear.Element, babybear.E4] { return variantBabyBear4() }
+
+// BabyBear5 has words of BabyBear and challenges of its quintic extension.
+func BabyBear5() *Variant[babybear.Element, babybear.E5] { return variantBabyBear5() }
+
+// KoalaBear4 has words of KoalaBear and challenges of its quartic extension.
+func KoalaBear4() *Variant[koalabear.Element, koalabear.E4] { return variantKoalaBear4() }
+
+// KoalaBear5 has words of KoalaBear and challenges of its quintic extension.
+func KoalaBear5() *Variant[koalabear.Element, koalabear.E5] { return variantKoalaBear5() }
 
 // word is the number n, reduced, in the form that W keeps it in.
 func word[W field.Base[W]](n uint64) W {
@@ -83,11 +104,3 @@ func canonical[W field.Base[W]](list []W) error {
 	}
 	return nil
 }
-
-// wordsOf is the memory of the elements as words, degree an element.
-func wordsOf[W, E any](list []E, degree int) []W {
-	return unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(list))), degree*len(list))
-}
-
-// Words is the memory of the elements as words, lowest coefficients first.
-func (v *Variant[W, E]) Words(list []E) []W { return wordsOf[W](list, v.degree) }

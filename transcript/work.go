@@ -61,7 +61,7 @@ func (t *Of[W, E]) Grind(bits int) (NonceOf[W], error) {
 	base := t.Clone()
 	base.put(word[W](2)) // the list's length is the same for all nonces
 	const none = 1<<64 - 1
-	lanes := t.variant.hash.lanes
+	lanes := t.variant.permutation.Lanes
 	// Little work is not worth waking other cores for. A batch is whole lanes.
 	batch := uint64(1) << min(max(bits, 7), 18)
 	for lo := uint64(0); ; lo += batch {
@@ -94,7 +94,7 @@ func (t *Of[W, E]) Grind(bits int) (NonceOf[W], error) {
 // each of the nonces n, n+1, ... were absorbed; their length has been. s has room
 // for the states of all lanes.
 func (t *Of[W, E]) tryNonces(s []W, n uint64) {
-	lanes := t.variant.hash.lanes
+	lanes := t.variant.permutation.Lanes
 	for k, w := range t.words {
 		for j := range lanes {
 			s[k*lanes+j] = w
@@ -115,11 +115,11 @@ func (t *Of[W, E]) tryNonces(s []W, n uint64) {
 			}
 		}
 		if at++; at == Rate {
-			t.variant.hash.many(s)
+			t.variant.permutation.Many16(s)
 			at = 0
 		}
 	}
-	t.variant.hash.many(s)
+	t.variant.permutation.Many16(s)
 }
 
 // NonceFrom is the nonce n, which must be below p^2.

@@ -5,6 +5,9 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/hash/poseidon2"
 )
@@ -23,23 +26,25 @@ type unit struct {
 	source *kernel.Source
 }
 
-// newUnit fills in the templates. The header of the field has the modulus p; word
-// makes a number a word of the field, and number undoes that. An empty word or
-// number stands for nothing to be done. warp is the permutation by one warp, thread
-// that by one thread.
-func newUnit(name string, base, thread, warp *kernel.Source, p, word, number string) unit {
-	header := kernel.Template{Name: "transcript/prover/transcript.cuh", Text: headerText}.Unit(name,
-		[]string{"FIELD_HEADER", base.Name, "PERMUTATION_HEADER", warp.Name, "FIELD_P", p, "FIELD_WORD", word, "FIELD_NUMBER", number}, base, warp)
+// newUnit fills in the templates. base is the field's header, which has the modulus
+// p; word makes a number a word of the field, and number undoes that. An empty word
+// or number stands for nothing to be done.
+func newUnit[W field.Base[W]](base *kernel.Source, hash *poseidon2.Permutation[W], p, word, number string) unit {
+	pairs := []string{"FIELD_P", p, "FIELD_WORD", word, "FIELD_NUMBER", number}
+	header := kernel.Template{Name: "transcript/prover/transcript.cuh", Text: headerText}.Unit(hash.Name,
+		append([]string{"FIELD_HEADER", base.Name, "PERMUTATION_HEADER", hash.WarpHeader.Name}, pairs...), base, hash.WarpHeader)
 	return unit{
-		field:  name,
+		field:  hash.Name,
 		header: header,
-		source: kernel.Template{Name: "transcript/prover/transcript.cu", Text: sourceText}.Unit(name,
-			[]string{"TRANSCRIPT_HEADER", header.Name, "PERMUTATION_HEADER", thread.Name, "FIELD_P", p, "FIELD_WORD", word, "FIELD_NUMBER", number}, header, thread),
+		source: kernel.Template{Name: "transcript/prover/transcript.cu", Text: sourceText}.Unit(hash.Name,
+			append([]string{"TRANSCRIPT_HEADER", header.Name, "PERMUTATION_HEADER", hash.Header.Name}, pairs...), header, hash.Header),
 	}
 }
 
 var units = []unit{
-	newUnit("m31", m31.Header, poseidon2.Header, poseidon2.M31WarpHeader, "M31_P", "", ""),
+	newUnit(m31.Header, poseidon2.M31Permutation(), "M31_P", "", ""),
+	newUnit(babybear.Header, poseidon2.BabyBear(), "FP_P", "fp_from", "fp_canonical"),
+	newUnit(koalabear.Header, poseidon2.KoalaBear(), "FP_P", "fp_from", "fp_canonical"),
 }
 
 func unitOf(field string) unit {

@@ -4,12 +4,14 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"os"
 	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/transcript"
 )
@@ -31,91 +33,171 @@ func alloc[T any](t *testing.T, q *device.Queue, n int) device.Buffer[T] {
 	return b
 }
 
-func elements(g *devicetest.Gen, n int) []m31.Element {
-	v := make([]m31.Element, n)
-	devicetest.Fill(g, v, m31.P)
+// test is one test of all variants.
+type test struct {
+	m31                    func(*testing.T)
+	babyBear4, babyBear5   func(*testing.T)
+	koalaBear4, koalaBear5 func(*testing.T)
+}
+
+func (x test) run(t *testing.T) {
+	t.Run("m31", x.m31)
+	t.Run("babybear4", x.babyBear4)
+	t.Run("babybear5", x.babyBear5)
+	t.Run("koalabear4", x.koalaBear4)
+	t.Run("koalabear5", x.koalaBear5)
+}
+
+func elements[W field.Base[W]](g *devicetest.Gen, n int) []W {
+	var zero W
+	v := make([]W, n)
+	devicetest.Fill(g, v, zero.Modulus())
 	return v
+}
+
+// list is the numbers as words.
+func list[W field.Base[W]](n []uint32) []W {
+	var zero W
+	out := make([]W, len(n))
+	for i, v := range n {
+		out[i] = zero.FromUint64(uint64(v))
+	}
+	return out
+}
+
+// numbers is the words as plain numbers.
+func numbers[W field.Base[W]](list []W) []uint32 {
+	out := make([]uint32, len(list))
+	for i, w := range list {
+		out[i] = w.Uint32()
+	}
+	return out
+}
+
+func extensions[W field.Base[W], E field.Element[E]](t *testing.T, g *devicetest.Gen, n int) []E {
+	t.Helper()
+	out := make([]E, n)
+	for i := range out {
+		var zero E
+		var err error
+		out[i], err = zero.SetWords(numbers(elements[W](g, zero.Degree())))
+		must(t, err)
+	}
+	return out
+}
+
+func TestRandomPrograms(t *testing.T) {
+	test{randomPrograms(transcript.M31()), randomPrograms(transcript.BabyBear4()), randomPrograms(transcript.BabyBear5()),
+		randomPrograms(transcript.KoalaBear4()), randomPrograms(transcript.KoalaBear5())}.run(t)
 }
 
 // Random programs of operations leave the state of the host's transcript after
 // every step and give its outputs.
-func TestRandomPrograms(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		const steps = 150
-		g := devicetest.Rand(21)
-		want := transcript.New(transcript.TagTest)
-		tr, err := New(q, transcript.TagTest)
-		must(t, err)
-		defer func() { tr.Free() }()
-		for i := range steps {
-			op := g.Intn(9)
-			if i < 9 {
-				op = i
-			}
-			n := g.Intn(20)
-			switch op {
-			case 0:
-				list := elements(g, n)
-				want.Absorb(list)
-				must(t, tr.Absorb(devicetest.Upload(t, q, list)))
-			case 1:
-				list := m31.Quads(elements(g, 4*(n%5)))
-				want.AbsorbExt(list)
-				must(t, tr.AbsorbExt(devicetest.Upload(t, q, list)))
-			case 2:
-				list := elements(g, n)
-				want.Absorb(list)
-				must(t, tr.AbsorbHost(list))
-			case 3:
-				b := make([]byte, n)
-				for k := range b {
-					b[k] = byte(g.U32())
+func randomPrograms[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E]) func(*testing.T) {
+	return func(t *testing.T) {
+		devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+			const steps, kinds = 120, 12
+			g := devicetest.Rand(21)
+			want := v.New(transcript.TagTest)
+			tr, err := Start(q, v, transcript.TagTest)
+			must(t, err)
+			defer func() { tr.Free() }()
+			for i := range steps {
+				op := g.Intn(kinds)
+				if i < kinds {
+					op = i
 				}
-				want.AbsorbBytes(b)
-				must(t, tr.AbsorbBytes(b))
-			case 4:
-				dst := alloc[m31.QM31](t, q, n%4)
-				must(t, tr.Challenge(dst))
-				same(t, q, dst, want.Challenges(dst.Len()))
-			case 5:
-				list := elements(g, n)
-				dst := alloc[m31.QM31](t, q, 1+n%2)
-				want.Absorb(list)
-				must(t, tr.AbsorbChallenge(devicetest.Upload(t, q, list), dst))
-				same(t, q, dst, want.Challenges(dst.Len()))
-			case 6:
-				// 30 bits reject half the words.
-				bits := []int{0, 1, 13, 29, 30, 30}[n%6]
-				dst := alloc[uint32](t, q, n%5)
-				must(t, tr.Indices(dst, bits))
-				idx, err := want.Indices(dst.Len(), bits)
-				must(t, err)
-				out := make([]uint32, len(idx))
-				for k, x := range idx {
-					out[k] = uint32(x)
+				n := g.Intn(20)
+				switch op {
+				case 0:
+					list := elements[W](g, n)
+					want.Absorb(list)
+					must(t, tr.Absorb(devicetest.Upload(t, q, list)))
+				case 1:
+					list := extensions[W, E](t, g, n%5)
+					want.AbsorbExt(list)
+					must(t, tr.AbsorbExt(devicetest.Upload(t, q, list)))
+				case 2:
+					list := elements[W](g, n)
+					want.Absorb(list)
+					must(t, tr.AbsorbHost(list))
+				case 3:
+					b := make([]byte, n)
+					for k := range b {
+						b[k] = byte(g.U32())
+					}
+					want.AbsorbBytes(b)
+					must(t, tr.AbsorbBytes(b))
+				case 4:
+					dst := alloc[E](t, q, n%4)
+					must(t, tr.Challenge(dst))
+					same(t, q, dst, want.Challenges(dst.Len()))
+				case 5:
+					list := elements[W](g, n)
+					dst := alloc[E](t, q, 1+n%2)
+					want.Absorb(list)
+					must(t, tr.AbsorbChallenge(devicetest.Upload(t, q, list), dst))
+					same(t, q, dst, want.Challenges(dst.Len()))
+				case 6:
+					// 30 bits reject half the words.
+					bits := []int{0, 1, 13, 29, 30, 30}[n%6]
+					dst := alloc[uint32](t, q, n%5)
+					must(t, tr.Indices(dst, bits))
+					idx, err := want.Indices(dst.Len(), bits)
+					must(t, err)
+					out := make([]uint32, len(idx))
+					for k, x := range idx {
+						out[k] = uint32(x)
+					}
+					same(t, q, dst, out)
+				case 7:
+					list := extensions[W, E](t, g, n%4)
+					want.AbsorbExt(list)
+					must(t, tr.AbsorbHostExt(list))
+				case 8: // to the host and back
+					h, err := tr.Host()
+					must(t, err)
+					if *h != *want {
+						t.Fatalf("step %d: host copy differs", i)
+					}
+					tr.Free()
+					tr, err = FromHost(q, h)
+					must(t, err)
+				case 9:
+					root := [transcript.DigestWords]W(elements[W](g, transcript.DigestWords))
+					raw := n%2 == 0
+					if raw { // words of any value
+						devicetest.Fill(g, root[:], 1<<32-1)
+					}
+					want.AbsorbDigest(root, raw)
+					must(t, tr.AbsorbDigest(devicetest.Upload(t, q, root[:]), raw))
+				case 10:
+					list := elements[W](g, []int{n, n, 70}[n%3]) // 70 are not absorbed by every block
+					nonce, dst := alloc[W](t, q, 2), alloc[E](t, q, n%3)
+					want.Absorb(list)
+					bits := n % 6
+					w, err := want.Grind(bits)
+					must(t, err)
+					must(t, tr.AbsorbGrindChallenge(devicetest.Upload(t, q, list), bits, nonce, dst))
+					same(t, q, nonce, w[:])
+					same(t, q, dst, want.Challenges(dst.Len()))
+				case 11:
+					nonce, dst := alloc[W](t, q, 2), alloc[E](t, q, n%3)
+					bits := n % 5
+					w, err := want.Grind(bits)
+					must(t, err)
+					must(t, tr.GrindChallenge(bits, nonce, dst))
+					same(t, q, nonce, w[:])
+					same(t, q, dst, want.Challenges(dst.Len()))
 				}
-				same(t, q, dst, out)
-			case 7:
-				list := m31.Quads(elements(g, 4*(n%4)))
-				want.AbsorbExt(list)
-				must(t, tr.AbsorbHostExt(list))
-			case 8: // to the host and back
 				h, err := tr.Host()
 				must(t, err)
-				if *h != *want {
-					t.Fatalf("step %d: host copy differs", i)
+				if h.State() != want.State() {
+					t.Fatalf("step %d, operation %d, n %d: state %v, want %v", i, op, n, h.State(), want.State())
 				}
-				tr.Free()
-				tr, err = FromHost(q, h)
-				must(t, err)
 			}
-			h, err := tr.Host()
-			must(t, err)
-			if h.State() != want.State() {
-				t.Fatalf("step %d, operation %d, n %d: state %v, want %v", i, op, n, h.State(), want.State())
-			}
-		}
-	})
+		})
+	}
 }
 
 func same[T comparable](t *testing.T, q *device.Queue, got device.Buffer[T], want []T) {
@@ -127,112 +209,133 @@ func same[T comparable](t *testing.T, q *device.Queue, got device.Buffer[T], wan
 	}
 }
 
-// The golden file of package transcript, on every device.
 func TestGolden(t *testing.T) {
-	text, err := os.ReadFile("../testdata/golden.json")
-	must(t, err)
-	var g struct {
-		Tag   m31.Element
-		Steps []struct {
-			Op    string
-			Words []m31.Element
-			Hex   string
-			Bits  int
-			Want  []m31.Element
-		}
-	}
-	must(t, json.Unmarshal(text, &g))
-	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		tr, err := New(q, g.Tag)
+	test{golden(transcript.M31(), "golden.json"), golden(transcript.BabyBear4(), "golden-babybear4.json"), golden(transcript.BabyBear5(), "golden-babybear5.json"),
+		golden(transcript.KoalaBear4(), "golden-koalabear4.json"), golden(transcript.KoalaBear5(), "golden-koalabear5.json")}.run(t)
+}
+
+// The golden files of package transcript, on every device.
+func golden[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E], file string) func(*testing.T) {
+	return func(t *testing.T) {
+		text, err := os.ReadFile("../testdata/" + file)
 		must(t, err)
-		defer func() { tr.Free() }()
-		for i, s := range g.Steps {
-			var got []m31.Element
-			switch s.Op {
-			case "absorb":
-				must(t, tr.Absorb(devicetest.Upload(t, q, s.Words)))
-			case "bytes":
-				b, err := hex.DecodeString(s.Hex)
-				must(t, err)
-				must(t, tr.AbsorbBytes(b))
-			case "challenge":
-				dst := alloc[m31.QM31](t, q, 1)
-				must(t, tr.Challenge(dst))
-				got, err = device.View[m31.Element](dst).Read(q)
-				must(t, err)
-			case "index":
-				dst := alloc[uint32](t, q, 1)
-				must(t, tr.Indices(dst, s.Bits))
-				got, err = device.View[m31.Element](dst).Read(q)
-				must(t, err)
-			case "grind":
-				dst := alloc[m31.Element](t, q, 2)
-				must(t, tr.Grind(s.Bits, dst))
-				got, err = dst.Read(q)
-				must(t, err)
-			case "squeeze": // single words are squeezed on the host only
-				h, err := tr.Host()
-				must(t, err)
-				got = []m31.Element{h.Squeeze()}
-				tr.Free()
-				tr, err = FromHost(q, h)
-				must(t, err)
-			case "state":
-				h, err := tr.Host()
-				must(t, err)
-				st := h.State()
-				got = st[:]
-			default:
-				t.Fatalf("step %d: %q", i, s.Op)
-			}
-			if !slices.Equal(got, s.Want) {
-				t.Fatalf("step %d, %s: got %v, want %v", i, s.Op, got, s.Want)
+		var g struct {
+			Tag   uint32
+			Steps []struct {
+				Op    string
+				Words []uint32
+				Hex   string
+				Bits  int
+				Want  []uint32
 			}
 		}
-	})
+		must(t, json.Unmarshal(text, &g))
+		devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+			tr, err := Start(q, v, g.Tag)
+			must(t, err)
+			defer func() { tr.Free() }()
+			for i, s := range g.Steps {
+				var got []uint32
+				switch s.Op {
+				case "absorb":
+					must(t, tr.Absorb(devicetest.Upload(t, q, list[W](s.Words))))
+				case "bytes":
+					b, err := hex.DecodeString(s.Hex)
+					must(t, err)
+					must(t, tr.AbsorbBytes(b))
+				case "digest":
+					must(t, tr.AbsorbDigest(device.View[W](devicetest.Upload(t, q, s.Words)), true))
+				case "challenge":
+					dst := alloc[E](t, q, 1)
+					must(t, tr.Challenge(dst))
+					c, err := dst.Read(q)
+					must(t, err)
+					got = c[0].AppendWords(nil)
+				case "index":
+					dst := alloc[uint32](t, q, 1)
+					must(t, tr.Indices(dst, s.Bits))
+					got, err = dst.Read(q)
+					must(t, err)
+				case "grind":
+					dst := alloc[W](t, q, 2)
+					must(t, tr.Grind(s.Bits, dst))
+					n, err := dst.Read(q)
+					must(t, err)
+					got = numbers(n)
+				case "squeeze": // single words are squeezed on the host only
+					h, err := tr.Host()
+					must(t, err)
+					got = []uint32{h.Squeeze().Uint32()}
+					tr.Free()
+					tr, err = FromHost(q, h)
+					must(t, err)
+				case "state":
+					h, err := tr.Host()
+					must(t, err)
+					st := h.State()
+					got = append(numbers(st[:16]), uint32(st[16]), uint32(st[17]))
+				default:
+					t.Fatalf("step %d: %q", i, s.Op)
+				}
+				if !slices.Equal(got, s.Want) {
+					t.Fatalf("step %d, %s: got %v, want %v", i, s.Op, got, s.Want)
+				}
+			}
+		})
+	}
 }
 
 func TestGrind(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		bits := 12
-		if q.Device().Kind() == device.SIMT {
-			bits = 8 // blocks run one after the other there
-		}
-		for at := range 9 { // every place in the block, and output left over
-			want := transcript.New(transcript.TagTest)
-			want.Absorb(make([]m31.Element, at))
-			if at == 8 {
-				want.Squeeze()
+	test{grind(transcript.M31()), grind(transcript.BabyBear4()), grind(transcript.BabyBear5()),
+		grind(transcript.KoalaBear4()), grind(transcript.KoalaBear5())}.run(t)
+}
+
+func grind[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E]) func(*testing.T) {
+	return func(t *testing.T) {
+		devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+			bits := 12
+			if q.Device().Kind() == device.SIMT {
+				bits = 7 // blocks run one after the other there
 			}
-			tr, err := FromHost(q, want)
-			must(t, err)
-			nonce, err := want.Grind(bits)
-			must(t, err)
-			dst := alloc[m31.Element](t, q, 2)
-			must(t, tr.Grind(bits, dst))
-			same(t, q, dst, nonce[:])
-			h, err := tr.Host()
-			must(t, err)
-			if h.State() != want.State() {
-				t.Fatalf("state after grinding at word %d", at)
+			for at := range 9 { // every place in the block, and output left over
+				want := v.New(transcript.TagTest)
+				want.Absorb(make([]W, at))
+				if at == 8 {
+					want.Squeeze()
+				}
+				tr, err := FromHost(q, want)
+				must(t, err)
+				nonce, err := want.Grind(bits)
+				must(t, err)
+				dst := alloc[W](t, q, 2)
+				must(t, tr.Grind(bits, dst))
+				same(t, q, dst, nonce[:])
+				h, err := tr.Host()
+				must(t, err)
+				if h.State() != want.State() {
+					t.Fatalf("state after grinding at word %d", at)
+				}
+				must(t, tr.Grind(0, dst))
+				same(t, q, dst, make([]W, 2))
+				tr.Free()
 			}
-			must(t, tr.Grind(0, dst))
-			same(t, q, dst, make([]m31.Element, 2))
-			tr.Free()
-		}
-		tr, err := New(q, 1)
-		must(t, err)
-		defer tr.Free()
-		if err := tr.Grind(31, alloc[m31.Element](t, q, 2)); !errors.Is(err, transcript.ErrBits) {
-			t.Errorf("31 bits: %v", err)
-		}
-		if err := tr.Grind(3, alloc[m31.Element](t, q, 3)); err == nil {
-			t.Error("a nonce of three words")
-		}
-		if err := tr.Indices(alloc[uint32](t, q, 1), 31); !errors.Is(err, transcript.ErrBits) {
-			t.Errorf("index of 31 bits: %v", err)
-		}
-	})
+			tr, err := Start(q, v, 1)
+			must(t, err)
+			defer tr.Free()
+			if err := tr.Grind(31, alloc[W](t, q, 2)); !errors.Is(err, transcript.ErrBits) {
+				t.Errorf("31 bits: %v", err)
+			}
+			if err := tr.Grind(3, alloc[W](t, q, 3)); !errors.Is(err, device.ErrUsage) {
+				t.Errorf("a nonce of three words: %v", err)
+			}
+			if err := tr.AbsorbDigest(alloc[W](t, q, 9), false); !errors.Is(err, device.ErrUsage) {
+				t.Errorf("a root of nine words: %v", err)
+			}
+			if err := tr.Indices(alloc[uint32](t, q, 1), 31); !errors.Is(err, transcript.ErrBits) {
+				t.Errorf("index of 31 bits: %v", err)
+			}
+		})
+	}
 }
 
 // A buffer that is not there is refused, not taken for an empty one.
@@ -243,11 +346,15 @@ func TestStrangeBuffers(t *testing.T) {
 		before, err := tr.Host()
 		must(t, err)
 		state := before.State()
+		nonce := alloc[m31.Element](t, q, 2)
 		for name, x := range devicetest.Strange[m31.Element](t, q, 8) {
 			ext := device.View[m31.QM31](x)
 			for what, err := range map[string]error{
-				"absorb": tr.Absorb(x), "absorb elements": tr.AbsorbExt(ext), "challenge": tr.Challenge(ext),
+				"absorb": tr.Absorb(x), "absorb elements": tr.AbsorbExt(ext), "absorb digest": tr.AbsorbDigest(x, true), "challenge": tr.Challenge(ext),
 				"both": tr.AbsorbChallenge(x, device.Buffer[m31.QM31]{}), "indices": tr.Indices(device.View[uint32](x), 3), "grind": tr.Grind(1, x.Slice(0, 2)),
+				"absorb and grind": tr.AbsorbGrindChallenge(x, 1, nonce, device.Buffer[m31.QM31]{}), "grind and draw": tr.GrindChallenge(1, nonce, ext),
+				"no work": tr.AbsorbGrindChallenge(x, 0, nonce, device.Buffer[m31.QM31]{}), "no work, draw": tr.GrindChallenge(0, nonce, ext),
+				"no work, nonce": tr.GrindChallenge(0, x.Slice(0, 2), device.Buffer[m31.QM31]{}),
 			} {
 				if !errors.Is(err, device.ErrUsage) {
 					t.Errorf("%s of a %s buffer: %v", what, name, err)
@@ -271,6 +378,17 @@ func TestStrangeBuffers(t *testing.T) {
 	})
 }
 
+// Little work spreads over few blocks, much work over no more than fit.
+func TestSearchBlocks(t *testing.T) {
+	for _, c := range []struct{ bits, units, want int }{
+		{1, 132, 1}, {4, 132, 2}, {7, 132, 16}, {9, 132, 64}, {10, 132, 128}, {11, 132, 132}, {13, 132, 132}, {14, 132, 256}, {20, 132, 528}, {30, 132, 528}, {1, 1, 1}, {12, 1, 4},
+	} {
+		if got := searchBlocks(c.bits, c.units); got != c.want {
+			t.Errorf("%d bits on %d multiprocessors: %d blocks, want %d", c.bits, c.units, got, c.want)
+		}
+	}
+}
+
 // A search that finds nothing must not pass for one that did.
 func TestGrindExhausted(t *testing.T) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
@@ -290,58 +408,106 @@ func TestGrindExhausted(t *testing.T) {
 	})
 }
 
-func BenchmarkAbsorbChallenge(b *testing.B) {
+// benchmarks is one benchmark of every field on the CPU and on a GPU.
+func benchmarks(b *testing.B, m31, babyBear, koalaBear func(*testing.B, *device.Queue)) {
 	for _, name := range []string{"cpu", "cuda"} {
-		b.Run(name, func(b *testing.B) {
-			q := devicetest.Queue(b, devicetest.Open(b, name))
-			tr, err := New(q, transcript.TagTest)
-			if err != nil {
-				b.Fatal(err)
-			}
-			list, err := device.Upload(q, make([]m31.Element, 12))
-			if err != nil {
-				b.Fatal(err)
-			}
-			dst, err := device.Alloc[m31.QM31](q, 1)
-			if err != nil {
-				b.Fatal(err)
-			}
-			for b.Loop() {
-				if err := tr.AbsorbChallenge(list, dst); err != nil {
-					b.Fatal(err)
-				}
-			}
-			if err := q.Sync(); err != nil {
-				b.Fatal(err)
-			}
-		})
+		for _, x := range []struct {
+			field string
+			run   func(*testing.B, *device.Queue)
+		}{{"m31", m31}, {"babybear", babyBear}, {"koalabear", koalaBear}} {
+			b.Run(x.field+"/"+name, func(b *testing.B) { x.run(b, devicetest.Queue(b, devicetest.Open(b, name))) })
+		}
+	}
+}
+
+func check(b *testing.B, err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func BenchmarkAbsorbChallenge(b *testing.B) {
+	benchmarks(b, absorbChallenge(transcript.M31()), absorbChallenge(transcript.BabyBear4()), absorbChallenge(transcript.KoalaBear4()))
+}
+
+func absorbChallenge[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E]) func(*testing.B, *device.Queue) {
+	return func(b *testing.B, q *device.Queue) {
+		tr, err := Start(q, v, transcript.TagTest)
+		check(b, err)
+		defer tr.Free()
+		list, err := device.Upload(q, make([]W, 12))
+		check(b, err)
+		defer list.Free()
+		dst, err := device.Alloc[E](q, 1)
+		check(b, err)
+		defer dst.Free()
+		for b.Loop() {
+			check(b, tr.AbsorbChallenge(list, dst))
+		}
+		check(b, q.Sync())
 	}
 }
 
 // A chain of permutations in one launch: two challenges take one.
 func BenchmarkPermutations(b *testing.B) {
-	const permutations = 1024
-	for _, name := range []string{"cpu", "cuda"} {
-		b.Run(name, func(b *testing.B) {
-			q := devicetest.Queue(b, devicetest.Open(b, name))
-			tr, err := New(q, transcript.TagTest)
-			if err != nil {
-				b.Fatal(err)
-			}
-			dst, err := device.Alloc[m31.QM31](q, 2*permutations)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer dst.Free()
-			for b.Loop() {
-				if err := tr.Challenge(dst); err != nil {
-					b.Fatal(err)
-				}
-				if err := q.Sync(); err != nil {
-					b.Fatal(err)
-				}
-			}
-			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/permutations, "ns/permutation")
+	benchmarks(b, permutations(transcript.M31()), permutations(transcript.BabyBear4()), permutations(transcript.KoalaBear4()))
+}
+
+func permutations[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E]) func(*testing.B, *device.Queue) {
+	return func(b *testing.B, q *device.Queue) {
+		const permutations = 1024
+		tr, err := Start(q, v, transcript.TagTest)
+		check(b, err)
+		defer tr.Free()
+		dst, err := device.Alloc[E](q, 2*permutations)
+		check(b, err)
+		defer dst.Free()
+		for b.Loop() {
+			check(b, tr.Challenge(dst))
+			check(b, q.Sync())
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/permutations, "ns/permutation")
+	}
+}
+
+// Searches for work of different widths, each from a place of its own: the time of
+// one varies as much as it is long, so that the mean of many counts.
+func BenchmarkGrind(b *testing.B) {
+	for _, bits := range []int{1, 4, 8, 12, 16, 20, 24} {
+		b.Run(fmt.Sprint(bits), func(b *testing.B) {
+			benchmarks(b, grinding(transcript.M31(), bits), grinding(transcript.BabyBear4(), bits), grinding(transcript.KoalaBear4(), bits))
 		})
+	}
+}
+
+func grinding[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E], bits int) func(*testing.B, *device.Queue) {
+	return func(b *testing.B, q *device.Queue) {
+		tr, err := Start(q, v, transcript.TagTest)
+		check(b, err)
+		defer tr.Free()
+		list, err := device.Upload(q, make([]W, 8))
+		check(b, err)
+		defer list.Free()
+		nonce, err := device.Alloc[W](q, 2)
+		check(b, err)
+		defer nonce.Free()
+		dst, err := device.Alloc[E](q, 1)
+		check(b, err)
+		defer dst.Free()
+		check(b, tr.AbsorbGrindChallenge(list, bits, nonce, dst))
+		check(b, q.Sync())
+		var tries uint64
+		for b.Loop() {
+			check(b, tr.AbsorbGrindChallenge(list, bits, nonce, dst))
+			check(b, q.Sync())
+			b.StopTimer()
+			n, err := nonce.Read(q)
+			check(b, err)
+			var zero W
+			tries += uint64(n[0].Uint32()) + uint64(n[1].Uint32())*uint64(zero.Modulus()) + 1
+			b.StartTimer()
+		}
+		b.ReportMetric(float64(tries)/b.Elapsed().Seconds()/1e9, "Gtries/s")
 	}
 }

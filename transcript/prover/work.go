@@ -88,6 +88,6 @@ func (t *Of[W, E]) launchGrind(list device.Buffer[W], absorb, bits int, end uint
 // for each of them costs nothing, and makes a second try unlikely; beyond, twice as
 // many threads as tries are expected are a good choice.
 func searchBlocks(bits, multiprocessors int) int {
-	twice := device.Blocks(2<<bits, grindThreads)
-	return min(max(twice, min(8*twice, multiprocessors)), grindBlocks*multiprocessors)
+	most, twice := device.Blocks(16<<bits, grindThreads), device.Blocks(2<<bits, grindThreads)
+	return min(max(twice, min(most, multiprocessors)), grindBlocks*multiprocessors)
 }

@@ -1,18 +1,48 @@
 #!/usr/bin/env python3
-"""Writes golden.json, which fixes the transcript. It shares no code with the Go
+"""Writes golden.json and its likes, which fix the transcript over each field. It shares no code with the Go
 implementation: permutation, sponge, sampling and grinding are written out here
 from their description in docs/transcript.md and docs/poseidon2.md."""
 import json
 import os
 import random
 
-P, FULL = 2**31 - 1, 8
-PARTIAL = {16: 14, 24: 22}
-SHIFTS = {16: [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 15, 16], 24: list(range(23))}
+FULL = 8
 
 
-def constants(width):
-    s = [int(b) for v, n in ((1, 2), (0, 4), (31, 12), (width, 12), (FULL, 10), (PARTIAL[width], 10), (2**30 - 1, 30))
+class Field:
+    """A prime field, its permutation of width 16 and the degree of its challenges."""
+
+    def __init__(self, p, sbox, partial, diagonal, degree):
+        def number(times, shift):
+            return times * pow(2, shift, p) % p
+
+        self.p, self.sbox, self.partial, self.degree = p, sbox, partial, degree
+        self.diagonal = [number(*d) for d in diagonal]
+        self.rc = constants(p, partial)
+
+    def permute(self, s):
+        rc = iter(self.rc)
+        s = self.external(s)
+        for r in range(FULL + self.partial):
+            if FULL // 2 <= r < FULL // 2 + self.partial:
+                s = [pow(s[0] + next(rc), self.sbox, self.p)] + s[1:]
+                t = sum(s)
+                s = [(t + x * d) % self.p for x, d in zip(s, self.diagonal)]
+            else:
+                s = self.external([pow(x + next(rc), self.sbox, self.p) for x in s])
+        return s
+
+    def external(self, s):
+        m = []
+        for a, b, c, d in zip(s[0::4], s[1::4], s[2::4], s[3::4]):  # circ(2, 3, 1, 1)
+            t = a + b + c + d
+            m += [t + a + 2 * b, t + b + 2 * c, t + c + 2 * d, t + d + 2 * a]
+        column = [sum(m[j::4]) for j in range(4)]
+        return [(m[i] + column[i % 4]) % self.p for i in range(len(s))]
+
+
+def constants(p, partial):
+    s = [int(b) for v, n in ((1, 2), (0, 4), (31, 12), (16, 12), (FULL, 10), (partial, 10), (2**30 - 1, 30))
          for b in format(v, "0%db" % n)]
 
     def clock():
@@ -30,46 +60,41 @@ def constants(width):
                 keep, b = clock(), clock()
                 if keep:
                     v, n = 2 * v + b, n + 1
-            if v < P:
+            if v < p:
                 return v
 
-    return [element() for _ in range(FULL * width + PARTIAL[width])]
+    return [element() for _ in range(FULL * 16 + partial)]
 
 
-RC = {width: constants(width) for width in PARTIAL}
+def bear(p, sbox, partial, tail, degree):
+    head = [(-2, 0), (1, 0), (2, 0), (1, -1), (3, 0), (4, 0), (-1, -1), (-3, 0), (-4, 0), (1, -8)]
+    return Field(p, sbox, partial, head + tail, degree)
 
 
-def external(s):
-    m = []
-    for a, b, c, d in zip(s[0::4], s[1::4], s[2::4], s[3::4]):  # circ(2, 3, 1, 1)
-        t = a + b + c + d
-        m += [t + a + 2 * b, t + b + 2 * c, t + c + 2 * d, t + d + 2 * a]
-    column = [sum(m[j::4]) for j in range(4)]
-    return [(m[i] + column[i % 4]) % P for i in range(len(s))]
+def babybear(degree):
+    tail = [(1, -2), (1, -3), (1, -27), (-1, -8), (-1, -4), (-1, -27)]
+    return bear(15 * 2**27 + 1, 7, 13, tail, degree)
 
 
-def permute(s):
-    width = len(s)
-    rc, shifts, partial = iter(RC[width]), SHIFTS[width], PARTIAL[width]
-    s = external(s)
-    for r in range(FULL + partial):
-        if FULL // 2 <= r < FULL // 2 + partial:
-            s = [pow(s[0] + next(rc), 5, P)] + s[1:]
-            t = sum(s)
-            s = [(t - 2 * s[0]) % P] + [(t + (x << k)) % P for x, k in zip(s[1:], shifts)]
-        else:
-            s = external([pow(x + next(rc), 5, P) for x in s])
-    return s
+def koalabear(degree):
+    tail = [(1, -3), (1, -24), (-1, -8), (-1, -3), (-1, -4), (-1, -24)]
+    return bear(127 * 2**24 + 1, 3, 20, tail, degree)
+
+
+def m31():
+    shifts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 15, 16]
+    return Field(2**31 - 1, 5, 14, [(-2, 0)] + [(1, k) for k in shifts], 4)
 
 
 class Transcript:
-    def __init__(self, tag):
+    def __init__(self, field, tag):
+        self.field, self.p = field, field.p
         self.s, self.at, self.left = [0] * 8 + [tag] + [0] * 7, 0, 0
 
     def put(self, w):
         self.s[self.at], self.at, self.left = w, self.at + 1, 0
         if self.at == 8:
-            self.s, self.at = permute(self.s), 0
+            self.s, self.at = self.field.permute(self.s), 0
 
     def absorb(self, words):
         for w in [len(words)] + words:
@@ -79,20 +104,23 @@ class Transcript:
         groups = [b[i:i + 3] for i in range(0, len(b), 3)]
         self.absorb([len(b)] + [int.from_bytes(g, "little") for g in groups])
 
+    def digest(self, words):
+        self.bytes(b"".join(w.to_bytes(4, "little") for w in words))
+
     def squeeze(self):
         if self.at or not self.left:
-            self.s, self.at, self.left = permute(self.s), 0, 8
+            self.s, self.at, self.left = self.field.permute(self.s), 0, 8
         self.left -= 1
         return self.s[7 - self.left]
 
     def index(self, bits):
         while True:
             w = self.squeeze()
-            if w < 2**bits * (P // 2**bits):
+            if w < 2**bits * (self.p // 2**bits):
                 return w % 2**bits
 
     def clone(self):
-        t = Transcript(0)
+        t = Transcript(self.field, 0)
         t.s, t.at, t.left = list(self.s), self.at, self.left
         return t
 
@@ -100,18 +128,17 @@ class Transcript:
         n = 0
         while bits:
             t = self.clone()
-            t.absorb([n % P, n // P])
+            t.absorb([n % self.p, n // self.p])
             if t.squeeze() % 2**bits == 0:
                 self.s, self.at, self.left = t.s, t.at, t.left
-                return [n % P, n // P]
+                return [n % self.p, n // self.p]
             n += 1
         return [0, 0]
 
 
-def main():
-    r = random.Random(31)
-    tag = 1
-    t = Transcript(tag)
+def write(name, field, digests):
+    r, p, tag = random.Random(31), field.p, 1
+    t = Transcript(field, tag)
     steps = []
 
     def do(op, **kw):
@@ -119,8 +146,10 @@ def main():
             t.absorb(kw["words"])
         elif op == "bytes":
             t.bytes(bytes.fromhex(kw["hex"]))
+        elif op == "digest":
+            t.digest(kw["words"])
         elif op == "challenge":
-            kw["want"] = [t.squeeze() for _ in range(4)]
+            kw["want"] = [t.squeeze() for _ in range(field.degree)]
         elif op == "squeeze":
             kw["want"] = [t.squeeze()]
         elif op == "index":
@@ -135,7 +164,7 @@ def main():
     do("absorb", words=[])
     do("squeeze")
     for n in list(range(1, 20)) + [64, 100]:
-        do("absorb", words=[r.choice([0, 1, P - 1, r.randrange(P)]) for _ in range(n)])
+        do("absorb", words=[r.choice([0, 1, p - 1, r.randrange(p)]) for _ in range(n)])
         for _ in range(n % 4):
             do("challenge")
         if n % 5 == 0:
@@ -148,7 +177,7 @@ def main():
     for bits in (0, 1, 5, 20, 29, 30, 30, 30):
         do("index", bits=bits)
     for n in range(8):  # every alignment of the nonce
-        do("absorb", words=[r.randrange(P) for _ in range(n)])
+        do("absorb", words=[r.randrange(p) for _ in range(n)])
         do("grind", bits=4)
         do("challenge")
     do("grind", bits=0)
@@ -157,12 +186,26 @@ def main():
     do("state")
     do("challenge")
     do("state")
+    if digests:  # of bytes: words of any value
+        for _ in range(3):
+            do("digest", words=[r.randrange(2**32) for _ in range(8)])
+            do("state")
+    for _ in range(8 if field.degree == 5 else 0):  # challenges at every place in the block
+        do("challenge")
+        do("squeeze")
 
     here = os.path.dirname(os.path.abspath(__file__))
-    with open(os.path.join(here, "golden.json"), "w") as f:
+    with open(os.path.join(here, name), "w") as f:
         f.write('{"tag": %d, "steps": [\n' % tag)
         f.write(",\n".join(json.dumps(s) for s in steps))
         f.write("\n]}\n")
+
+
+def main():
+    write("golden.json", m31(), False)
+    for degree in (4, 5):
+        write("golden-babybear%d.json" % degree, babybear(degree), True)
+        write("golden-koalabear%d.json" % degree, koalabear(degree), True)
 
 
 if __name__ == "__main__":
