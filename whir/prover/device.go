@@ -142,10 +142,7 @@ func (d *onDevice[W, F, E]) sums(kernel string, columns int, sums device.Buffer[
 	}
 	n := vars - fold
 	low := min(n, columns)
-	parts := 1 // powers of two
-	for parts < 1<<(n-low) && 2*parts<<fold <= min(4*d.q.Device().Info().Units, maxPartial) {
-		parts *= 2
-	}
+	parts := d.parts(fold, n-low)
 	for c := 0; c < count; c += sumClaims {
 		k := min(sumClaims, count-c)
 		at := sums.Slice(column+c, sums.Len())
@@ -158,6 +155,16 @@ func (d *onDevice[W, F, E]) sums(kernel string, columns int, sums device.Buffer[
 		}
 	}
 	return nil
+}
+
+// parts is into how many parts each of 2^fold blocks of 2^rows rows is cut, so that
+// all of a GPU has work: a power of two.
+func (d *onDevice[W, F, E]) parts(fold, rows int) int {
+	parts := 1
+	for parts < 1<<rows && 2*parts<<fold <= min(4*d.q.Device().Info().Units, maxPartial) {
+		parts *= 2
+	}
+	return parts
 }
 
 // blockWeights writes dst[u*stride+column+c] = coeffs[c] times the product of claim

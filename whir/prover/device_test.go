@@ -365,3 +365,39 @@ func TestKernelsCombine(t *testing.T) { onKernels(t, testCombine) }
 func TestKernelsWeights(t *testing.T) { onKernels(t, testWeights) }
 func TestKernelsQueries(t *testing.T) { onKernels(t, testQueries) }
 func TestKernelsRounds(t *testing.T)  { onKernels(t, testRounds) }
+
+func TestKernelsHalves(t *testing.T) {
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		d, err := newOnDevice[m31.Element, m31.CM31, m31.QM31](q, unitM31)
+		must(t, err)
+		t.Cleanup(d.free)
+		g := devicetest.Rand(7)
+		for _, c := range [][2]int{{2, 0}, {2, 1}, {4, 2}, {9, 3}, {12, 0}, {13, 2}, {10, 9}} { // variables, fold
+			m, fold := c[0]-1, c[1]
+			words, factors := random[m31.Element](g, 2<<m), random[m31.QM31](g, 2*m)
+			const stride, column = 5, 2
+			want := random[m31.QM31](g, stride<<fold)
+			sums, halves := devicetest.Upload(t, q, want), devicetest.Upload(t, q, make([]m31.QM31, 2))
+			want = slices.Clone(want)
+			var values [2]m31.QM31
+			for u := range 1 << fold {
+				var parts [2]m31.QM31
+				for b := range 1 << (m - fold) {
+					w := weight(factors[2*fold:], m-fold, b)
+					for i := range parts {
+						parts[i] = parts[i].Add(w.Mul(m31.Lift(words[2*(u<<(m-fold)+b)+i])))
+					}
+				}
+				io := parts[1].MulI()
+				want[stride*u+column], want[stride*u+column+1] = parts[0].Add(io), parts[0].Sub(io).FrobeniusInverse()
+				for i := range parts {
+					values[i] = values[i].Add(parts[i].Mul(weight(factors, fold, u)))
+				}
+			}
+			must(t, d.halves(sums, stride, column, devicetest.Upload(t, q, words), devicetest.Upload(t, q, factors), fold, halves))
+			name := fmt.Sprintf("2^%d, fold %d", c[0], fold)
+			equal(t, q, "sums, "+name, sums, want)
+			equal(t, q, "halves, "+name, halves, values[:])
+		}
+	})
+}

@@ -28,6 +28,9 @@ var transformText string
 //go:embed rounds.cuh
 var roundsText string
 
+//go:embed packed.cu
+var packedText string
+
 //go:embed whir.cu
 var whirText string
 
@@ -40,10 +43,11 @@ type unit struct {
 	root func(n int) [2]uint32
 }
 
+func header(name, text string) *cuda.Source {
+	return &cuda.Source{Name: "whir/prover/" + name, Text: text}
+}
+
 func newUnit(k field.Kernel, sponge *cuda.Source, root func(n int) [2]uint32) *unit {
-	header := func(name, text string) *cuda.Source {
-		return &cuda.Source{Name: "whir/prover/" + name, Text: text}
-	}
 	t := cuda.Template{Name: "whir/prover/whir.cu", Text: whirText}
 	return &unit{
 		name: k.Name,
@@ -62,9 +66,13 @@ var (
 	})
 )
 
-// Sources is the package's translation units, one a variant.
+// packedSource is the kernels for tables of Mersenne-31 words.
+var packedSource = m31.KernelQM31.Unit(cuda.Template{Name: "whir/prover/packed.cu", Text: packedText},
+	[]string{"TRANSCRIPT_HEADER", transcript.Header.Name}, cuda.PTX, transcript.Header, header("common.cuh", commonText))
+
+// Sources is the package's translation units.
 func Sources() []*cuda.Source {
-	var out []*cuda.Source
+	out := []*cuda.Source{packedSource}
 	for _, u := range []*unit{unitM31} {
 		out = append(out, u.source)
 	}
