@@ -4,7 +4,7 @@
 #include "device/ptx.cuh"
 
 #define P NTT_PRIME
-#define LOG_VALUES 5
+#define LOG_VALUES NTT_VALUES
 #define LOG_ORDER NTT_ADICITY // of the root that power is about
 #define LOG_LOW 14u
 
@@ -20,7 +20,7 @@ DEVICE_INLINE u32 once(u32 s) { return min(s, s - P); }
 
 DEVICE_INLINE unit unit_add(unit a, unit b) { return once(a + b); }
 
-// root is the power e of a root of order 32.
+// root is the power e of a root of order 2^LOG_VALUES.
 static constexpr __device__ u32 root(u32 e) {
   u64 r = 1;
   for (u32 i = 0; i < e; i++) r = r * NTT_ROOT % P;

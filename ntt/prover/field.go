@@ -25,10 +25,22 @@ const (
 	CM31                   // m31.CM31, and QM31 as two of them
 )
 
-func (f Field) String() string { return f.spec().name }
+func (f Field) known() bool { return f >= 0 && int(f) < len(specs) }
 
-// MaxLog is the largest n of a transform of 2^n elements.
-func (f Field) MaxLog() int { return f.spec().maxLog }
+func (f Field) String() string {
+	if !f.known() {
+		return fmt.Sprintf("field %d", int(f))
+	}
+	return f.spec().name
+}
+
+// MaxLog is the largest n of a transform of 2^n elements, or -1 if f is no field.
+func (f Field) MaxLog() int {
+	if !f.known() {
+		return -1
+	}
+	return f.spec().maxLog
+}
 
 // spec is what there is to know about a field. A unit is an element of the field
 // itself, the kernels' `unit`.
@@ -47,9 +59,9 @@ type spec struct {
 }
 
 var specs = [...]*spec{
-	BabyBear:  bear("babybear", babybear.P, ntt.BabyBear{}),
-	KoalaBear: bear("koalabear", koalabear.P, ntt.KoalaBear{}),
-	CM31:      cm31(),
+	BabyBear:  bear("babybear", babybear.P, ntt.BabyBear{}, 5),
+	KoalaBear: bear("koalabear", koalabear.P, ntt.KoalaBear{}, 5),
+	CM31:      cm31("cm31", 4),
 }
 
 func (f Field) spec() *spec { return specs[f] }
@@ -92,7 +104,7 @@ func width[T any](f Field) (int, error) {
 		return 0, fmt.Errorf("ntt: no transforms of %T", z)
 	}
 	if f != of {
-		return 0, fmt.Errorf("ntt: %T over %d, want %v", z, int(f), of)
+		return 0, fmt.Errorf("ntt: %T over %v, want %v", z, f, of)
 	}
 	return w, nil
 }
@@ -126,34 +138,35 @@ func onHost[T any](t ntt.Transform[T]) func(memory unsafe.Pointer, units, width,
 	}
 }
 
-func bear[T field.Base[T]](name string, p uint32, t ntt.Transform[T]) *spec {
+// bear is a prime field whose kernels have 2^logValues words a thread.
+func bear[T field.Base[T]](name string, p uint32, t ntt.Transform[T], logValues int) *spec {
 	inverse := p // 1/p modulo 2^32, by Newton's iteration
 	for range 4 {
 		inverse *= 2 - p*inverse
 	}
 	header := bearHeader.Unit(name, []string{
-		"NTT_PRIME", word(p), "NTT_INVERSE", word(inverse), "NTT_ADICITY", word(uint32(t.MaxLog())), "NTT_ROOT", word(t.Root(5).Uint32()),
+		"NTT_PRIME", word(p), "NTT_INVERSE", word(inverse), "NTT_ADICITY", word(uint32(t.MaxLog())), "NTT_ROOT", word(t.Root(logValues).Uint32()),
+		"NTT_VALUES", word(uint32(logValues)),
 	}, kernel.PTX)
 	return &spec{
-		name: name, unitBytes: 4, logValues: 5, maxLog: t.MaxLog(), logLow: 14,
+		name: name, unitBytes: 4, logValues: logValues, maxLog: t.MaxLog(), logLow: 14,
 		plain: unit(name, 0, header), five: unit(name+"_five", 1, header),
-		tables: func() []uint32 { return words(tables(t, 5, 14)) },
+		tables: func() []uint32 { return words(tables(t, logValues, 14)) },
 		host:   onHost(t),
 	}
 }
 
-func cm31() *spec {
+// cm31 is CM31, with 2^logValues pairs of words a thread.
+func cm31(name string, logValues int) *spec {
 	t := ntt.CM31{}
-	w := t.Root(4)
-	pairs := []string{}
-	for e, v := 1, w; e <= 3; e, v = e+1, v.Mul(w) {
-		pairs = append(pairs, fmt.Sprintf("NTT_ROOT%d_RE", e), word(v.Re), fmt.Sprintf("NTT_ROOT%d_IM", e), word(v.Im))
-	}
-	header := cm31Header.Unit("cm31", pairs, m31.Header)
+	w := t.Root(logValues)
+	header := cm31Header.Unit(name, []string{
+		"NTT_ROOT_RE", word(w.Re), "NTT_ROOT_IM", word(w.Im), "NTT_VALUES", word(uint32(logValues)),
+	}, m31.Header)
 	return &spec{
-		name: "cm31", unitBytes: 8, logValues: 4, maxLog: t.MaxLog(), logLow: 15,
+		name: name, unitBytes: 8, logValues: logValues, maxLog: t.MaxLog(), logLow: 15,
 		plain:  unit("cm31", 0, header),
-		tables: func() []uint32 { return words(tables[m31.CM31](t, 4, 15)) },
+		tables: func() []uint32 { return words(tables[m31.CM31](t, logValues, 15)) },
 		host:   onHost[m31.CM31](t),
 	}
 }

@@ -1,11 +1,15 @@
 package prover
 
-// maxThreads is the threads of a block; two such blocks fit a multiprocessor.
-const maxThreads = 512
+// tuning is what shapes passes.
+type tuning struct {
+	threads int // of a block, at most
+	// fill is how many tiles a pass should have at least: where there are fewer, tiles
+	// are made smaller.
+	fill int
+}
 
-// fill is how many tiles a pass should have at least, so that each multiprocessor has
-// two: where there are fewer, tiles are made smaller.
-const fill = 264
+// tuned is for two blocks on a multiprocessor, as many as its registers hold.
+var tuned = tuning{threads: 512, fill: 264}
 
 // pass is one launch. A columns pass does the first `bits` layers of columns of
 // 2^remaining elements, on tiles of 2^logWidth units of 2^bits rows; a rows pass does
@@ -44,23 +48,23 @@ func floorLog(x int) int {
 }
 
 // plan is the passes that transform columns of 2^n elements of `width` units each.
-func (s *spec) plan(n, width, columns int) []pass {
+func (s *spec) plan(tune tuning, n, width, columns int) []pass {
 	r := s.logValues
-	largest := r + floorLog(maxThreads/width) // rows of elements in a tile
+	largest := r + floorLog(tune.threads/width) // rows of elements in a tile
 	// The widest columns pass whose tiles still have whole sectors of 32 bytes.
-	most := r + floorLog(maxThreads*s.unitBytes/32)
+	most := r + floorLog(tune.threads*s.unitBytes/32)
 	var out []pass
 	for remaining := n; ; {
 		if remaining <= largest {
-			return append(out, s.rowsPass(remaining, width, columns<<(n-remaining), largest))
+			return append(out, s.rowsPass(tune, remaining, width, columns<<(n-remaining), largest))
 		}
 		bits := max(2*r, remaining-largest)
 		if bits > most {
 			bits = 2 * r
 		}
 		row := remaining - bits // log2 of the elements in a row
-		p := pass{bits: bits, remaining: remaining, logWidth: min(row, r+floorLog(maxThreads)-bits), steps: stepsOf(bits, bits, r)}
-		for s.unitBytes<<p.logWidth > 32 && columns*width<<(n-bits-p.logWidth) < fill {
+		p := pass{bits: bits, remaining: remaining, logWidth: min(row, r+floorLog(tune.threads)-bits), steps: stepsOf(bits, bits, r)}
+		for s.unitBytes<<p.logWidth > 32 && columns*width<<(n-bits-p.logWidth) < tune.fill {
 			p.logWidth--
 		}
 		out = append(out, p)
@@ -69,11 +73,11 @@ func (s *spec) plan(n, width, columns int) []pass {
 }
 
 // rowsPass is the last pass, over `columns` columns of 2^n elements.
-func (s *spec) rowsPass(n, width, columns, largest int) pass {
+func (s *spec) rowsPass(tune tuning, n, width, columns, largest int) pass {
 	// Whole warps, and room for two windows.
 	least := max(n, 2*s.logValues, s.logValues+5-floorLog(width))
 	tile := largest
-	for tile > least && columns<<n>>tile < fill {
+	for tile > least && columns<<n>>tile < tune.fill {
 		tile--
 	}
 	return pass{rows: true, bits: n, remaining: n, tileBits: tile, steps: stepsOf(n, tile, s.logValues)}

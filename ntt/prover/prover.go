@@ -29,7 +29,7 @@ func Encode[T any](q *device.Queue, f Field, dst, src device.Buffer[T], columns,
 	if q.OnHost() {
 		return encodeOnHost(q, f, dst, src, w, columns, n, live)
 	}
-	return launch(q, f, device.View[uint32](dst), device.View[uint32](src), w, columns, n, live)
+	return launch(q, f.spec(), tuned, device.View[uint32](dst), device.View[uint32](src), w, columns, n, live)
 }
 
 // Forward is Encode in place, for columns of 2^n elements each.
@@ -44,6 +44,9 @@ func Forward[T any](q *device.Queue, f Field, data device.Buffer[T], n int) erro
 // Preload brings the field's kernels and twiddles to q's device and waits for them, so
 // that the first transform need not; without it that one waits.
 func Preload(q *device.Queue, f Field) error {
+	if !f.known() {
+		return fmt.Errorf("ntt: %v is not one of the %d", f, len(specs))
+	}
 	if q.OnHost() {
 		return nil
 	}
@@ -51,13 +54,13 @@ func Preload(q *device.Queue, f Field) error {
 	if err := q.Device().Preload(s.plain); err != nil {
 		return err
 	}
-	_, err := tablesOn(q, f)
+	_, err := tablesOn(q, s)
 	return err
 }
 
 func checkTransform[T any](q *device.Queue, f Field, dst, src device.Buffer[T], columns, n, live int) (int, error) {
-	if f < 0 || int(f) >= len(specs) {
-		return 0, fmt.Errorf("field %d is not one of the %d", int(f), len(specs))
+	if !f.known() {
+		return 0, fmt.Errorf("%v is not one of the %d", f, len(specs))
 	}
 	w, err := width[T](f)
 	if err != nil {
@@ -114,15 +117,14 @@ func encodeOnHost[T any](q *device.Queue, f Field, dst, src device.Buffer[T], wi
 }
 
 // launch enqueues the passes.
-func launch(q *device.Queue, f Field, dst, src device.Buffer[uint32], width, columns, n, live int) error {
-	tables, err := tablesOn(q, f)
+func launch(q *device.Queue, s *spec, tune tuning, dst, src device.Buffer[uint32], width, columns, n, live int) error {
+	tables, err := tablesOn(q, s)
 	if err != nil {
 		return err
 	}
-	s := f.spec()
 	source, variant := s.kernels(width)
 	log := floorLog(width) // not looked at for five
-	for i, p := range s.plan(n, width, columns) {
+	for i, p := range s.plan(tune, n, width, columns) {
 		have := p.remaining // log2 of the elements that there are of each column
 		if i == 0 {
 			have = live

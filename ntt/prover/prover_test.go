@@ -1,8 +1,6 @@
 package prover_test
 
 import (
-	"fmt"
-	"os"
 	"slices"
 	"testing"
 	"unsafe"
@@ -57,25 +55,22 @@ func columns[T, W any](t ntt.Transform[W], src []T, n, live int) []T {
 	return out
 }
 
-// each runs a case for every type of element.
+// kind is a type of element. run transforms random columns, extremes some of words that
+// are 0 or p-1.
 type kind struct {
-	name string
-	run  func(t *testing.T, q *device.Queue, count, n, live int)
+	name     string
+	run      func(t *testing.T, q *device.Queue, count, n, live int)
+	extremes func(t *testing.T, q *device.Queue)
 }
 
 func kindOf[T comparable, W any](name string, f prover.Field, t ntt.Transform[W], p uint32) kind {
-	return kind{name, func(tt *testing.T, q *device.Queue, count, n, live int) {
+	encode := func(tt *testing.T, q *device.Queue, coefficients []T, count, n, live int) {
 		tt.Helper()
-		coefficients := random[T](devicetest.Rand(uint64(n<<8|live)), count<<live, p)
 		src := devicetest.Upload(tt, q, coefficients)
 		dst := devicetest.Upload(tt, q, random[T](devicetest.Rand(3), count<<n, p))
-		if err := prover.Encode(q, f, dst, src, count, n, live); err != nil {
-			tt.Fatal(err)
-		}
+		must(tt, prover.Encode(q, f, dst, src, count, n, live))
 		got, err := dst.Read(q)
-		if err != nil {
-			tt.Fatal(err)
-		}
+		must(tt, err)
 		want := columns(t, coefficients, n, live)
 		for i := range want {
 			if got[i] != want[i] {
@@ -86,14 +81,32 @@ func kindOf[T comparable, W any](name string, f prover.Field, t ntt.Transform[W]
 			tt.Fatalf("%s: the coefficients were overwritten (%v)", name, err)
 		}
 		if live == n {
-			if err := prover.Forward(q, f, src, n); err != nil {
-				tt.Fatal(err)
-			}
+			must(tt, prover.Forward(q, f, src, n))
 			if got, err := src.Read(q); err != nil || !slices.Equal(got, want) {
 				tt.Fatalf("%s, 2^%d: in place differs (%v)", name, n, err)
 			}
 		}
-	}}
+	}
+	return kind{
+		name: name,
+		run: func(tt *testing.T, q *device.Queue, count, n, live int) {
+			tt.Helper()
+			encode(tt, q, random[T](devicetest.Rand(uint64(n<<8|live)), count<<live, p), count, n, live)
+		},
+		extremes: func(tt *testing.T, q *device.Queue) {
+			tt.Helper()
+			g := devicetest.Rand(5)
+			for kind := range 4 {
+				v := make([]T, 1<<10)
+				for i, w := 0, words(v); i < len(w); i++ {
+					if kind == 0 || kind == 1 && i&1 == 0 || kind >= 2 && g.Intn(2) == 0 {
+						w[i] = p - 1
+					}
+				}
+				encode(tt, q, v, 1, 10, 10)
+			}
+		},
+	}
 }
 
 var kinds = []kind{
@@ -139,5 +152,42 @@ func TestZeroPadding(t *testing.T) {
 	})
 }
 
-var _ = fmt.Sprint
-var _ = os.Args
+// Sizes that only a GPU does in time; package ntt's transforms are what it is held
+// against.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("hundreds of megabytes")
+	}
+	q := devicetest.Queue(t, devicetest.Open(t, "cuda"))
+	large(t, q, prover.BabyBear, ntt.BabyBear{}, babybear.P, 1, 24, 23)
+	large(t, q, prover.BabyBear, ntt.BabyBear{}, babybear.P, 1, 25, 25)
+	large(t, q, prover.BabyBear, ntt.BabyBear{}, babybear.P, 1, 27, 26)
+	large(t, q, prover.BabyBear, ntt.BabyBear{}, babybear.P, 64, 19, 18)
+	large(t, q, prover.KoalaBear, ntt.KoalaBear{}, koalabear.P, 3, 24, 20)
+	large(t, q, prover.CM31, ntt.CM31{}, m31.P, 1, 24, 23)
+	large(t, q, prover.CM31, ntt.CM31{}, m31.P, 1, 25, 17)
+}
+
+func large[W comparable](t *testing.T, q *device.Queue, f prover.Field, host ntt.Transform[W], p uint32, count, n, live int) {
+	t.Helper()
+	coefficients := random[W](devicetest.Rand(uint64(n)), count<<live, p)
+	want := make([]W, count<<n)
+	for c := range count {
+		copy(want[c<<n:], coefficients[c<<live:(c+1)<<live])
+	}
+	must(t, host.ForwardReversed(want, n, live))
+	src := devicetest.Upload(t, q, coefficients)
+	dst, err := device.Alloc[W](q, count<<n)
+	must(t, err)
+	defer dst.Free()
+	must(t, prover.Encode(q, f, dst, src, count, n, live))
+	got, err := dst.Read(q)
+	must(t, err)
+	if !slices.Equal(got, want) {
+		for i := range got {
+			if got[i] != want[i] {
+				t.Fatalf("%v, %d columns of 2^%d from 2^%d: at %d %v, want %v", f, count, n, live, i, got[i], want[i])
+			}
+		}
+	}
+}

@@ -82,7 +82,7 @@ var uploaded sync.Map // of tableKey to *uploadedTable
 
 type tableKey struct {
 	d *device.Device
-	f Field
+	s *spec
 }
 
 type uploadedTable struct {
@@ -91,15 +91,15 @@ type uploadedTable struct {
 }
 
 // tablesOn is the field's tables on q's device.
-func tablesOn(q *device.Queue, f Field) (device.Buffer[uint32], error) {
-	v, _ := uploaded.LoadOrStore(tableKey{q.Device(), f}, new(uploadedTable))
+func tablesOn(q *device.Queue, s *spec) (device.Buffer[uint32], error) {
+	v, _ := uploaded.LoadOrStore(tableKey{q.Device(), s}, new(uploadedTable))
 	t := v.(*uploadedTable)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.b.Len() > 0 {
 		return t.b, nil
 	}
-	b, err := device.Upload(q, f.spec().tables())
+	b, err := device.Upload(q, s.tables())
 	if err != nil {
 		return b, fmt.Errorf("ntt: twiddles: %w", err)
 	}
