@@ -25,14 +25,11 @@ func (a *asm) sub(x, y vecasm.Reg) vecasm.Reg {
 // atTwo is the value at 2 of the line through lo at 0 and hi at 1.
 func (a *asm) atTwo(lo, hi vecasm.Reg) vecasm.Reg { return a.add(a.sub(hi, lo), hi) }
 
-// odd brings the odd words to the even places. The operand may be memory.
-func (a *asm) odd(x any) vecasm.Reg { return a.To("VMOVSHDUP", x) }
-
 // merge takes 64-bit lanes, e for the even words and o for the odd ones, apart
 // into low and high words in their places. It may use up o.
 func (a *asm) merge(e, o vecasm.Reg) (low, high vecasm.Reg) {
 	if a.Wide() {
-		low = a.copy(e)
+		low = a.Copy(e)
 		a.Op("VMOVSLDUP", o, "K2", low)
 		a.Op("VMOVSHDUP", e, "K1", o)
 		return low, o
@@ -54,7 +51,7 @@ func (a *asm) middle(low, high vecasm.Reg) vecasm.Reg {
 func (a *asm) reduce62(e, o vecasm.Reg) vecasm.Reg {
 	low, high := a.merge(e, o)
 	m := a.middle(low, high)
-	return a.add(a.and(low, a.prime), m)
+	return a.add(a.And(low, a.prime), m)
 }
 
 // reduceDoubled are the residues of doubled products: a low word is twice the
@@ -67,26 +64,26 @@ func (a *asm) reduceDoubled(e, o vecasm.Reg) vecasm.Reg {
 // reduce64 are the residues of any 64-bit lanes.
 func (a *asm) reduce64(e, o vecasm.Reg) vecasm.Reg {
 	low, high := a.merge(e, o)
-	m := a.and(a.middle(low, high), a.prime)
-	s := a.add(a.and(low, a.prime), m)
+	m := a.And(a.middle(low, high), a.prime)
+	s := a.add(a.And(low, a.prime), m)
 	return a.add(s, a.To("VPSRLD", "$30", high))
 }
 
 // mul is the product of the i-th vectors in memory.
 func (a *asm) mul(x, y string, i int) vecasm.Reg {
-	u, v := a.load(x, i), a.load(y, i)
+	u, v := a.Load(x, i), a.Load(y, i)
 	if a.Wide() {
-		uo, vo := a.odd(a.mem(x, i)), a.odd(a.mem(y, i))
+		uo, vo := a.Odd(a.Mem(x, i)), a.Odd(a.Mem(y, i))
 		return a.reduce62(a.To("VPMULUDQ", u, v), a.To("VPMULUDQ", uo, vo))
 	}
 	// Bits 31 up of a 64-bit lane are twice its odd word.
 	u2, uo2 := a.To("VPADDD", u, u), a.To("VPSRLQ", "$31", u)
-	return a.reduceDoubled(a.To("VPMULUDQ", u2, v), a.To("VPMULUDQ", uo2, a.odd(a.mem(y, i))))
+	return a.reduceDoubled(a.To("VPMULUDQ", u2, v), a.To("VPMULUDQ", uo2, a.Odd(a.Mem(y, i))))
 }
 
 // scale is the product of the i-th vector in memory by a doubled scalar.
 func (a *asm) scale(x string, i int, twice vecasm.Reg) vecasm.Reg {
-	u, uo := a.load(x, i), a.odd(a.mem(x, i))
+	u, uo := a.Load(x, i), a.Odd(a.Mem(x, i))
 	return a.reduceDoubled(a.To("VPMULUDQ", u, twice), a.To("VPMULUDQ", uo, twice))
 }
 
@@ -94,7 +91,7 @@ func (a *asm) scale(x string, i int, twice vecasm.Reg) vecasm.Reg {
 // high words.
 type lazySum struct{ all, high vecasm.Reg }
 
-func (a *asm) newSum() lazySum { return lazySum{a.zero(), a.zero()} }
+func (a *asm) newSum() lazySum { return lazySum{a.Zero(), a.Zero()} }
 
 func (a *asm) addTo(s lazySum, v vecasm.Reg) {
 	a.Op("VPADDQ", v, s.all, s.all)
@@ -112,7 +109,7 @@ func (a *asm) plus(x, y vecasm.Reg) vecasm.Reg {
 // storeSums leaves them where the pointer points.
 func (a *asm) storeSums(pointer string, sums ...lazySum) {
 	for i, s := range sums {
-		a.store(s.all, pointer, 2*i)
-		a.store(s.high, pointer, 2*i+1)
+		a.Store(s.all, pointer, 2*i)
+		a.Store(s.high, pointer, 2*i+1)
 	}
 }

@@ -14,7 +14,7 @@ import (
 func (a *asm) spread() [4]vecasm.Reg {
 	var t [4]vecasm.Reg
 	for i := range t {
-		t[i] = a.table(fmt.Sprint("spread", i))
+		t[i] = a.Table(fmt.Sprint("spread", i))
 	}
 	return t
 }
@@ -35,8 +35,8 @@ func (a *asm) first(words, quarter, zero vecasm.Reg) vecasm.Reg {
 type scalar struct{ even, odd vecasm.Reg }
 
 func (a *asm) scalar(pointer string) scalar {
-	r := a.broadcast128(pointer, 0)
-	return scalar{r, a.odd(r)}
+	r := a.Broadcast128(pointer, 0)
+	return scalar{r, a.Odd(r)}
 }
 
 // timesWord is the product with words that are repeated over lanes, unreduced.
@@ -48,7 +48,7 @@ func (a *asm) timesWord(s scalar, x vecasm.Reg) (e, o vecasm.Reg) {
 // the order in which affine uses it.
 func (a *asm) matrix(pointer string) (m [8]vecasm.Reg) {
 	for i := range m {
-		m[i] = a.broadcast128(pointer, 16*i)
+		m[i] = a.Broadcast128(pointer, 16*i)
 	}
 	return m
 }
@@ -59,12 +59,12 @@ func (a *asm) matrix(pointer string) (m [8]vecasm.Reg) {
 func (a *asm) affine(m [8]vecasm.Reg, lo, x vecasm.Reg) vecasm.Reg {
 	var e, o vecasm.Reg
 	if a.Wide() {
-		e, o = a.copy(lo), a.copy(a.off)
+		e, o = a.Copy(lo), a.Copy(a.off)
 		a.Op("VMOVDQA32", a.off, "K2", e)
 		a.Op("VMOVSHDUP", lo, "K1", o)
 	} else {
 		e = a.To("VPBLENDD", "$0xaa", a.off, lo)
-		o = a.To("VPBLENDD", "$0xaa", a.off, a.odd(lo))
+		o = a.To("VPBLENDD", "$0xaa", a.off, a.Odd(lo))
 	}
 	add := func(k int, v vecasm.Reg) {
 		e = a.To("VPADDQ", a.To("VPMULDQ", m[k], v), e)
@@ -72,7 +72,7 @@ func (a *asm) affine(m [8]vecasm.Reg, lo, x vecasm.Reg) vecasm.Reg {
 	}
 	add(0, x)                           // words 0 and 2
 	add(1, a.To("VPSHUFD", "$0x4e", x)) // 2 and 0
-	x = a.odd(x)
+	x = a.Odd(x)
 	add(2, x)                           // 1 and 3
 	add(3, a.To("VPSHUFD", "$0x4e", x)) // 3 and 1
 	return a.reduce64(e, o)
@@ -99,7 +99,7 @@ func (a *asm) product(x, y vecasm.Reg) vecasm.Reg {
 		turned = a.To("VPBLENDD", "$0x11", a.To("VPSUBD", turned, a.prime), turned)
 	}
 	b := a.half(a.add(a.add(swapped, swapped), turned), swapped) // (2+i)B, A
-	xo, bo := a.odd(x), a.odd(b)
+	xo, bo := a.Odd(x), a.Odd(b)
 	c0, c1 := a.To("VPSHUFD", "$0x00", y), a.To("VPSHUFD", "$0x55", y)
 	e := a.To("VPADDQ", a.To("VPMULUDQ", x, c0), a.off)
 	o := a.To("VPMULUDQ", x, c1)
@@ -118,67 +118,67 @@ func (a *asm) extFunctions() {
 	step := a.Bytes
 	a.function("foldBase", a.Words(), []string{"dst *QM31", "lo *Element", "hi *Element", "r *QM31"}, func(p []string) {
 		s, spread, zero := a.scalar(p[3]), a.spread(), a.zeroForFirst()
-		a.loop(p, []int{4 * step, step, step}, func() {
-			lo := a.load(p[1], 0)
-			d := a.sub(a.load(p[2], 0), lo)
+		a.Repeat(p, []int{4 * step, step, step}, func() {
+			lo := a.Load(p[1], 0)
+			d := a.sub(a.Load(p[2], 0), lo)
 			for i, quarter := range spread {
 				e, o := a.timesWord(s, a.expand(d, quarter))
 				e = a.To("VPADDQ", a.first(lo, quarter, zero), e)
-				a.store(a.reduce62(e, o), p[0], i)
+				a.Store(a.reduce62(e, o), p[0], i)
 			}
 		})
 	})
 	a.function("scaleBase", a.Words(), []string{"dst *QM31", "a *Element", "s *QM31"}, func(p []string) {
 		s, spread := a.scalar(p[2]), a.spread()
-		a.loop(p, []int{4 * step, step}, func() {
-			x := a.load(p[1], 0)
+		a.Repeat(p, []int{4 * step, step}, func() {
+			x := a.Load(p[1], 0)
 			for i, quarter := range spread {
-				a.store(a.reduce62(a.timesWord(s, a.expand(x, quarter))), p[0], i)
+				a.Store(a.reduce62(a.timesWord(s, a.expand(x, quarter))), p[0], i)
 			}
 		})
 	})
 	a.function("mulBase", a.Words(), []string{"dst *QM31", "a *Element", "b *QM31"}, func(p []string) {
 		spread := a.spread()
-		a.loop(p, []int{4 * step, step, 4 * step}, func() {
-			x := a.load(p[1], 0)
+		a.Repeat(p, []int{4 * step, step, 4 * step}, func() {
+			x := a.Load(p[1], 0)
 			for i, quarter := range spread {
 				v := a.expand(x, quarter)
-				e := a.To("VPMULUDQ", a.mem(p[2], i), v)
-				a.store(a.reduce62(e, a.To("VPMULUDQ", a.odd(a.mem(p[2], i)), v)), p[0], i)
+				e := a.To("VPMULUDQ", a.Mem(p[2], i), v)
+				a.Store(a.reduce62(e, a.To("VPMULUDQ", a.Odd(a.Mem(p[2], i)), v)), p[0], i)
 			}
 		})
 	})
 	a.function("mulAddBase", a.Words(), []string{"dst *QM31", "a *Element", "s *QM31"}, func(p []string) {
 		s, spread := a.scalar(p[2]), a.spread()
-		a.loop(p, []int{4 * step, step}, func() {
-			x := a.load(p[1], 0)
+		a.Repeat(p, []int{4 * step, step}, func() {
+			x := a.Load(p[1], 0)
 			for i, quarter := range spread {
-				a.store(a.add(a.reduce62(a.timesWord(s, a.expand(x, quarter))), a.load(p[0], i)), p[0], i)
+				a.Store(a.add(a.reduce62(a.timesWord(s, a.expand(x, quarter))), a.Load(p[0], i)), p[0], i)
 			}
 		})
 	})
 	a.function("foldQM31", a.Words()/4, []string{"dst *QM31", "lo *QM31", "hi *QM31", "m *matrix"}, func(p []string) {
 		m := a.matrix(p[3])
-		a.loop(p, []int{step, step, step}, func() {
-			lo := a.load(p[1], 0)
-			a.store(a.affine(m, lo, a.To("VPSUBD", lo, a.load(p[2], 0))), p[0], 0)
+		a.Repeat(p, []int{step, step, step}, func() {
+			lo := a.Load(p[1], 0)
+			a.Store(a.affine(m, lo, a.To("VPSUBD", lo, a.Load(p[2], 0))), p[0], 0)
 		})
 	})
 	a.function("mulAddQM31", a.Words()/4, []string{"dst *QM31", "a *QM31", "m *matrix"}, func(p []string) {
 		m := a.matrix(p[2])
-		a.loop(p, []int{step, step}, func() {
-			a.store(a.affine(m, a.load(p[0], 0), a.load(p[1], 0)), p[0], 0)
+		a.Repeat(p, []int{step, step}, func() {
+			a.Store(a.affine(m, a.Load(p[0], 0), a.Load(p[1], 0)), p[0], 0)
 		})
 	})
 	a.function("scaleQM31", a.Words()/4, []string{"dst *QM31", "a *QM31", "m *matrix"}, func(p []string) {
-		m, zero := a.matrix(p[2]), a.zero()
-		a.loop(p, []int{step, step}, func() {
-			a.store(a.affine(m, zero, a.load(p[1], 0)), p[0], 0)
+		m, zero := a.matrix(p[2]), a.Zero()
+		a.Repeat(p, []int{step, step}, func() {
+			a.Store(a.affine(m, zero, a.Load(p[1], 0)), p[0], 0)
 		})
 	})
 	a.function("mulQM31", a.Words()/4, []string{"dst *QM31", "a *QM31", "b *QM31"}, func(p []string) {
-		a.loop(p, []int{step, step, step}, func() {
-			a.store(a.product(a.load(p[1], 0), a.load(p[2], 0)), p[0], 0)
+		a.Repeat(p, []int{step, step, step}, func() {
+			a.Store(a.product(a.Load(p[1], 0), a.Load(p[2], 0)), p[0], 0)
 		})
 	})
 }
@@ -188,5 +188,5 @@ func (a *asm) zeroForFirst() vecasm.Reg {
 	if a.Wide() {
 		return 0
 	}
-	return a.zero()
+	return a.Zero()
 }

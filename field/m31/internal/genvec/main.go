@@ -15,7 +15,7 @@ import (
 )
 
 func generate(set vecasm.Set) *asm {
-	a := &asm{Asm: vecasm.New(set, "genvec")}
+	a := &asm{X86: vecasm.X86{Asm: vecasm.New(set, "genvec")}}
 	lanes := set.Bytes / 16
 	for i := range 4 { // words i*lanes, ... to lane 0, ...
 		var index []uint32
@@ -34,7 +34,7 @@ func generate(set vecasm.Set) *asm {
 
 func run() error {
 	a, b := generate(vecasm.AVX2), generate(vecasm.AVX512)
-	choice, absence, err := goFiles(a, b)
+	choice, absence, err := vecasm.GoFiles("m31", "genvec", "!(amd64 || arm64) || purego", a.Asm, b.Asm)
 	if err != nil {
 		return err
 	}

@@ -30,14 +30,14 @@ func (a *asm) manyFunctions() {
 		e := a.eightArrays(p[2], p[3])
 		var s [4]lazySum
 		for k := range s {
-			s[k] = lazySum{a.load(p[0], 2*k), a.load(p[0], 2*k+1)}
+			s[k] = lazySum{a.Load(p[0], 2*k), a.Load(p[0], 2*k+1)}
 		}
-		a.loop([]string{p[1], p[2], e.fourth}, []int{2 * step, 2 * step, 2 * step}, func() {
+		a.Repeat([]string{p[1], p[2], e.fourth}, []int{2 * step, 2 * step, 2 * step}, func() {
 			for k := range s {
 				var v vecasm.Reg
 				for i := range 2 {
-					v = a.plus(v, a.To("VPMULUDQ", a.memOf(e, k, i), a.load(p[1], i)))
-					v = a.plus(v, a.To("VPMULUDQ", a.odd(a.memOf(e, k, i)), a.odd(a.mem(p[1], i))))
+					v = a.plus(v, a.To("VPMULUDQ", a.memOf(e, k, i), a.Load(p[1], i)))
+					v = a.plus(v, a.To("VPMULUDQ", a.Odd(a.memOf(e, k, i)), a.Odd(a.Mem(p[1], i))))
 				}
 				a.addTo(s[k], v)
 			}
@@ -53,12 +53,12 @@ func (a *asm) manyFunctions() {
 		if a.Wide() {
 			group = 4
 		}
-		a.loop([]string{p[0], p[1], e.fourth}, []int{4 * step, step, step}, func() {
+		a.Repeat([]string{p[0], p[1], e.fourth}, []int{4 * step, step, step}, func() {
 			for first := 0; first < 4; first += group {
 				var even, odd [4]vecasm.Reg
 				for k := range 8 {
-					x := a.To("VMOVDQU"+a.suffix("32"), a.memOf(e, k, 0))
-					se, so := a.broadcast128(p[3], 32*k), a.broadcast128(p[3], 32*k+16)
+					x := a.To("VMOVDQU"+a.Suffix("32"), a.memOf(e, k, 0))
+					se, so := a.Broadcast128(p[3], 32*k), a.Broadcast128(p[3], 32*k+16)
 					for i := first; i < first+group; i++ {
 						if k == 4 { // no more than four products fit
 							even[i], odd[i] = a.folded(even[i]), a.folded(odd[i])
@@ -69,7 +69,7 @@ func (a *asm) manyFunctions() {
 					}
 				}
 				for i := first; i < first+group; i++ {
-					a.store(a.reduce64(even[i], odd[i]), p[0], i)
+					a.Store(a.reduce64(even[i], odd[i]), p[0], i)
 				}
 			}
 		})
@@ -79,5 +79,5 @@ func (a *asm) manyFunctions() {
 // folded is 64-bit lanes as ones below 2^34.
 func (a *asm) folded(v vecasm.Reg) vecasm.Reg {
 	p := a.To("VPSRLQ", "$32", a.off) // P in 64 bits
-	return a.plus(a.To("VPAND"+a.suffix("Q"), p, v), a.To("VPSRLQ", "$31", v))
+	return a.plus(a.To("VPAND"+a.Suffix("Q"), p, v), a.To("VPSRLQ", "$31", v))
 }

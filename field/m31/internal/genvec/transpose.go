@@ -25,7 +25,7 @@ func (a *asm) transposeFunction() {
 				a.To("VPUNPCKLQDQ", t2, t0), a.To("VPUNPCKHQDQ", t2, t0),
 				a.To("VPUNPCKLQDQ", t3, t1), a.To("VPUNPCKHQDQ", t3, t1),
 			} {
-				a.store(v, p[0], 4*half+k)
+				a.Store(v, p[0], 4*half+k)
 			}
 		}
 	})

@@ -8,48 +8,48 @@ func (a *asm) wordFunctions() {
 	const unroll = 2
 	binary := func(name string, f func(p []string, i int) vecasm.Reg) {
 		a.function(name, unroll*a.Words(), []string{"dst *Element", "a *Element", "b *Element"}, func(p []string) {
-			a.loop(p, []int{unroll * step, unroll * step, unroll * step}, func() {
+			a.Repeat(p, []int{unroll * step, unroll * step, unroll * step}, func() {
 				for i := range unroll {
-					a.store(f(p, i), p[0], i)
+					a.Store(f(p, i), p[0], i)
 				}
 			})
 		})
 	}
-	binary("add", func(p []string, i int) vecasm.Reg { return a.add(a.load(p[1], i), a.load(p[2], i)) })
-	binary("sub", func(p []string, i int) vecasm.Reg { return a.sub(a.load(p[1], i), a.load(p[2], i)) })
+	binary("add", func(p []string, i int) vecasm.Reg { return a.add(a.Load(p[1], i), a.Load(p[2], i)) })
+	binary("sub", func(p []string, i int) vecasm.Reg { return a.sub(a.Load(p[1], i), a.Load(p[2], i)) })
 	binary("mul", func(p []string, i int) vecasm.Reg { return a.mul(p[1], p[2], i) })
 	scaled := func(name string, f func(p []string, i int, twice vecasm.Reg) vecasm.Reg) {
 		a.function(name, unroll*a.Words(), []string{"dst *Element", "a *Element", "s *Element"}, func(p []string) {
 			s := a.To("VPBROADCASTD", "("+p[2]+")")
 			a.Op("VPADDD", s, s, s)
-			a.loop(p, []int{unroll * step, unroll * step}, func() {
+			a.Repeat(p, []int{unroll * step, unroll * step}, func() {
 				for i := range unroll {
-					a.store(f(p, i, s), p[0], i)
+					a.Store(f(p, i, s), p[0], i)
 				}
 			})
 		})
 	}
 	scaled("scale", func(p []string, i int, twice vecasm.Reg) vecasm.Reg { return a.scale(p[1], i, twice) })
 	scaled("mulAdd", func(p []string, i int, twice vecasm.Reg) vecasm.Reg {
-		return a.add(a.scale(p[1], i, twice), a.load(p[0], i))
+		return a.add(a.scale(p[1], i, twice), a.Load(p[0], i))
 	})
 
 	a.function("sum", unroll*a.Words(), []string{"out *lazySums", "a *Element"}, func(p []string) {
 		s := a.newSum()
-		a.loop(p, []int{0, unroll * step}, func() {
+		a.Repeat(p, []int{0, unroll * step}, func() {
 			for i := range unroll {
-				a.addTo(s, a.load(p[1], i))
+				a.addTo(s, a.Load(p[1], i))
 			}
 		})
 		a.storeSums(p[0], s)
 	})
 	a.function("dot", unroll*a.Words(), []string{"out *lazySums", "a *Element", "b *Element"}, func(p []string) {
 		s := a.newSum()
-		a.loop(p, []int{0, unroll * step, unroll * step}, func() {
+		a.Repeat(p, []int{0, unroll * step, unroll * step}, func() {
 			var v vecasm.Reg
 			for i := range unroll {
-				v = a.plus(v, a.To("VPMULUDQ", a.load(p[1], i), a.load(p[2], i)))
-				v = a.plus(v, a.To("VPMULUDQ", a.odd(a.mem(p[1], i)), a.odd(a.mem(p[2], i))))
+				v = a.plus(v, a.To("VPMULUDQ", a.Load(p[1], i), a.Load(p[2], i)))
+				v = a.plus(v, a.To("VPMULUDQ", a.Odd(a.Mem(p[1], i)), a.Odd(a.Mem(p[2], i))))
 			}
 			a.addTo(s, v)
 		})
@@ -57,12 +57,12 @@ func (a *asm) wordFunctions() {
 	})
 	a.function("dotTwo", unroll*a.Words(), []string{"out *lazySums", "a0 *Element", "a1 *Element", "b0 *Element", "b1 *Element"}, func(p []string) {
 		s := a.newSum()
-		a.loop(p, []int{0, unroll * step, unroll * step, unroll * step, unroll * step}, func() {
+		a.Repeat(p, []int{0, unroll * step, unroll * step, unroll * step, unroll * step}, func() {
 			var v vecasm.Reg
 			for i := range unroll {
-				x := a.atTwo(a.load(p[1], i), a.load(p[2], i))
-				y := a.atTwo(a.load(p[3], i), a.load(p[4], i))
-				v = a.plus(a.plus(v, a.To("VPMULUDQ", x, y)), a.To("VPMULUDQ", a.odd(x), a.odd(y)))
+				x := a.atTwo(a.Load(p[1], i), a.Load(p[2], i))
+				y := a.atTwo(a.Load(p[3], i), a.Load(p[4], i))
+				v = a.plus(a.plus(v, a.To("VPMULUDQ", x, y)), a.To("VPMULUDQ", a.Odd(x), a.Odd(y)))
 			}
 			a.addTo(s, v)
 		})
