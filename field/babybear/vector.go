@@ -6,7 +6,26 @@ import (
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/internal/bearvec"
 )
+
+// vectors does whole blocks of a slice with vector instructions, where the machine
+// has them; what is left is done element by element.
+var vectors = &bearvec.Field{P: P, Inverse: inverse, W: 939524073, I: uint32(imaginary)}
+
+// imaginary is the root of unity of order 4.
+var imaginary = Root(2)
+
+// bare is the memory of v.
+func bare(v []Element) []uint32 {
+	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), len(v))
+}
+
+// words is the memory of v.
+func words[E Ext[E]](v []E) []uint32 { return bare(Words(v)) }
+
+// coefficients is the memory of e.
+func coefficients[E Ext[E]](e *E) []uint32 { return words(unsafe.Slice(e, 1)) }
 
 // Slice operations: dst and the operands have dst's length (a longer operand's
 // rest is ignored, a shorter one panics like any slice), and dst may be one of
@@ -37,7 +56,7 @@ func Elements[E Ext[E]](v []Element) []E {
 // AddVec sets dst[i] = a[i] + b[i].
 func AddVec(dst, a, b []Element) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
+	for i := vectors.Add(bare(dst), bare(a), bare(b)); i < len(dst); i++ {
 		dst[i] = a[i].Add(b[i])
 	}
 }
@@ -45,7 +64,7 @@ func AddVec(dst, a, b []Element) {
 // SubVec sets dst[i] = a[i] - b[i].
 func SubVec(dst, a, b []Element) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
+	for i := vectors.Sub(bare(dst), bare(a), bare(b)); i < len(dst); i++ {
 		dst[i] = a[i].Sub(b[i])
 	}
 }
@@ -53,7 +72,7 @@ func SubVec(dst, a, b []Element) {
 // MulVec sets dst[i] = a[i] * b[i].
 func MulVec(dst, a, b []Element) {
 	a, b = a[:len(dst)], b[:len(dst)]
-	for i := range dst {
+	for i := vectors.Mul(bare(dst), bare(a), bare(b)); i < len(dst); i++ {
 		dst[i] = a[i].Mul(b[i])
 	}
 }
@@ -61,7 +80,7 @@ func MulVec(dst, a, b []Element) {
 // ScaleVec sets dst[i] = s * a[i].
 func ScaleVec(dst, a []Element, s Element) {
 	a = a[:len(dst)]
-	for i := range dst {
+	for i := vectors.Scale(bare(dst), bare(a), uint32(s)); i < len(dst); i++ {
 		dst[i] = a[i].Mul(s)
 	}
 }
@@ -70,11 +89,10 @@ func ScaleVec(dst, a []Element, s Element) {
 // dst[i] = lo[i] + r*(hi[i] - lo[i]).
 func FoldBase[E Ext[E]](dst []E, lo, hi []Element, r E) {
 	lo, hi = lo[:len(dst)], hi[:len(dst)]
-	words := Words(dst)
-	var zero E
-	for i := range dst {
+	all := Words(dst)
+	for i := vectors.FoldBase(bare(all), bare(lo), bare(hi), coefficients(&r)); i < len(dst); i++ {
 		dst[i] = r.MulBase(hi[i].Sub(lo[i]))
-		w := &words[i*len(zero)]
+		w := &all[i*len(r)]
 		*w = w.Add(lo[i])
 	}
 }
@@ -82,19 +100,28 @@ func FoldBase[E Ext[E]](dst []E, lo, hi []Element, r E) {
 // FoldExt is FoldBase for a table of extension elements; dst may be lo.
 func FoldExt[E Ext[E]](dst, lo, hi []E, r E) {
 	lo, hi = lo[:len(dst)], hi[:len(dst)]
-	for i := range dst {
+	i := 0
+	if len(r) == 4 {
+		i = vectors.Fold4(words(dst), words(lo), words(hi), coefficients(&r))
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = lo[i].Add(r.Mul(hi[i].Sub(lo[i])))
 	}
 }
+
+// roundBlock is the number of elements that RoundExt and RoundBase pass twice while
+// they are in the first-level cache.
+const roundBlock = 256
 
 // RoundExt is a sum-check message for the product of two tables f and w, given as
 // halves: the sum at 0 of the first variable, over loF[i]*loW[i], and the leading
 // coefficient, over (hiF[i]-loF[i])*(hiW[i]-loW[i]).
 func RoundExt[E Ext[E]](loF, hiF, loW, hiW []E) (atZero, lead E) {
 	hiF, loW, hiW = hiF[:len(loF)], loW[:len(loF)], hiW[:len(loF)]
-	for i := range loF {
-		atZero = atZero.Add(loF[i].Mul(loW[i]))
-		lead = lead.Add(hiF[i].Sub(loF[i]).Mul(hiW[i].Sub(loW[i])))
+	for from := 0; from < len(loF); from += roundBlock {
+		to := min(from+roundBlock, len(loF))
+		atZero = atZero.Add(DotExt(loF[from:to], loW[from:to]))
+		lead = lead.Add(dotStepExt(loF[from:to], hiF[from:to], loW[from:to], hiW[from:to]))
 	}
 	return atZero, lead
 }
@@ -102,9 +129,10 @@ func RoundExt[E Ext[E]](loF, hiF, loW, hiW []E) (atZero, lead E) {
 // RoundBase is RoundExt for a table f of prime field elements.
 func RoundBase[E Ext[E]](loF, hiF []Element, loW, hiW []E) (atZero, lead E) {
 	hiF, loW, hiW = hiF[:len(loF)], loW[:len(loF)], hiW[:len(loF)]
-	for i := range loF {
-		atZero = atZero.Add(loW[i].MulBase(loF[i]))
-		lead = lead.Add(hiW[i].Sub(loW[i]).MulBase(hiF[i].Sub(loF[i])))
+	for from := 0; from < len(loF); from += roundBlock {
+		to := min(from+roundBlock, len(loF))
+		atZero = atZero.Add(DotBase(loF[from:to], loW[from:to]))
+		lead = lead.Add(dotStepBase(loF[from:to], hiF[from:to], loW[from:to], hiW[from:to]))
 	}
 	return atZero, lead
 }
@@ -112,8 +140,16 @@ func RoundBase[E Ext[E]](loF, hiF []Element, loW, hiW []E) (atZero, lead E) {
 // DotBase is the sum of a[i] * b[i].
 func DotBase[E Ext[E]](a []Element, b []E) (sum E) {
 	b = b[:len(a)]
-	for i := range a {
+	for i := vectors.DotBase(coefficients(&sum), bare(a), words(b)); i < len(a); i++ {
 		sum = sum.Add(b[i].MulBase(a[i]))
+	}
+	return sum
+}
+
+// dotStepBase is DotBase of a1 - a0 and b1 - b0.
+func dotStepBase[E Ext[E]](a0, a1 []Element, b0, b1 []E) (sum E) {
+	for i := vectors.DotBaseStep(coefficients(&sum), bare(a0), bare(a1), words(b0), words(b1)); i < len(a0); i++ {
+		sum = sum.Add(b1[i].Sub(b0[i]).MulBase(a1[i].Sub(a0[i])))
 	}
 	return sum
 }
@@ -121,8 +157,24 @@ func DotBase[E Ext[E]](a []Element, b []E) (sum E) {
 // DotExt is the sum of a[i] * b[i].
 func DotExt[E Ext[E]](a, b []E) (sum E) {
 	b = b[:len(a)]
-	for i := range a {
+	i := 0
+	if len(sum) == 4 {
+		i = vectors.Dot4(coefficients(&sum), words(a), words(b))
+	}
+	for ; i < len(a); i++ {
 		sum = sum.Add(a[i].Mul(b[i]))
+	}
+	return sum
+}
+
+// dotStepExt is DotExt of a1 - a0 and b1 - b0.
+func dotStepExt[E Ext[E]](a0, a1, b0, b1 []E) (sum E) {
+	i := 0
+	if len(sum) == 4 {
+		i = vectors.DotStep4(coefficients(&sum), words(a0), words(a1), words(b0), words(b1))
+	}
+	for ; i < len(a0); i++ {
+		sum = sum.Add(a1[i].Sub(a0[i]).Mul(b1[i].Sub(b0[i])))
 	}
 	return sum
 }
@@ -130,15 +182,40 @@ func DotExt[E Ext[E]](a, b []E) (sum E) {
 // MulAddBase sets dst[i] += c * x[i].
 func MulAddBase[E Ext[E]](dst []E, x []Element, c E) {
 	x = x[:len(dst)]
-	for i := range dst {
+	for i := vectors.MulAddBase(words(dst), bare(x), coefficients(&c)); i < len(dst); i++ {
 		dst[i] = dst[i].Add(c.MulBase(x[i]))
+	}
+}
+
+// CombineBase adds to dst[i] the sum of c[k] * x[k*stride+i], for tables that lie one
+// after the other, stride elements apart, in x.
+func CombineBase[E Ext[E]](dst []E, x []Element, stride int, c []E) {
+	const block = 1 << 10 // of dst, which stays in the first-level cache
+	for from := 0; from < len(dst); from += block {
+		part := dst[from:min(from+block, len(dst))]
+		k := 0
+		for ; k+4 <= len(c) && len(c[0]) == 4; k += 4 {
+			from := k*stride + from
+			four := x[from : from+3*stride+len(part)]
+			i := vectors.MulAddFour4(words(part), bare(four), stride, words(c[k:k+4]))
+			for j := range 4 {
+				MulAddBase(part[i:], four[j*stride+i:], c[k+j])
+			}
+		}
+		for ; k < len(c); k++ {
+			MulAddBase(part, x[k*stride+from:], c[k])
+		}
 	}
 }
 
 // MulAddExt sets dst[i] += c * x[i].
 func MulAddExt[E Ext[E]](dst, x []E, c E) {
 	x = x[:len(dst)]
-	for i := range dst {
+	i := 0
+	if len(c) == 4 {
+		i = vectors.MulAdd4(words(dst), words(x), coefficients(&c))
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = dst[i].Add(c.Mul(x[i]))
 	}
 }
@@ -146,7 +223,11 @@ func MulAddExt[E Ext[E]](dst, x []E, c E) {
 // ScaleExt sets dst[i] = c * x[i].
 func ScaleExt[E Ext[E]](dst, x []E, c E) {
 	x = x[:len(dst)]
-	for i := range dst {
+	i := 0
+	if len(c) == 4 {
+		i = vectors.Scale4(words(dst), words(x), coefficients(&c))
+	}
+	for ; i < len(dst); i++ {
 		dst[i] = c.Mul(x[i])
 	}
 }
@@ -166,4 +247,41 @@ func EqTable[E Ext[E]](point []E) []E {
 		SubVec(Words(lo), Words(lo), Words(hi))
 	}
 	return out
+}
+
+// Radix4 does two layers of butterflies of a transform, without order, on the
+// quarters of a column: where w = w1[i], with w2[i] = w^2 and w3[i] = w^3, the sums
+// of x0[i] to x3[i] with the factors 1, 1, 1, 1 come into x0; with 1, -1, 1, -1, times
+// w^2, into x1; with 1, I, -1, -I, times w, into x2; with 1, -I, -1, I, times w^3, into
+// x3. I is Root(2).
+func Radix4(x0, x1, x2, x3, w1, w2, w3 []Element) {
+	n := len(x0)
+	x1, x2, x3, w1, w2, w3 = x1[:n], x2[:n], x3[:n], w1[:n], w2[:n], w3[:n]
+	for i := vectors.Radix4(bare(x0), bare(x1), bare(x2), bare(x3), bare(w1), bare(w2), bare(w3)); i < n; i++ {
+		y := four(x0[i], x1[i], x2[i], x3[i])
+		x0[i], x1[i], x2[i], x3[i] = y[0], y[1].Mul(w2[i]), y[2].Mul(w1[i]), y[3].Mul(w3[i])
+	}
+}
+
+// Radix16 is Radix4 on every 16 elements, with the twiddles w[0] to w[2], and then on
+// every 4 of them, without. A rest of less than 16 stays as it is.
+func Radix16(x []Element, w *[3][4]Element) {
+	x = x[:len(x)&^15]
+	for x = x[vectors.Radix16(bare(x), (*[3][4]uint32)(unsafe.Pointer(w))):]; len(x) > 0; x = x[16:] {
+		for j := range 4 {
+			y := four(x[j], x[4+j], x[8+j], x[12+j])
+			x[j], x[4+j], x[8+j], x[12+j] = y[0], y[1].Mul(w[1][j]), y[2].Mul(w[0][j]), y[3].Mul(w[2][j])
+		}
+		for j := 0; j < 16; j += 4 {
+			y := four(x[j], x[j+1], x[j+2], x[j+3])
+			copy(x[j:], y[:])
+		}
+	}
+}
+
+// four is a butterfly of Radix4 without its twiddles.
+func four(x0, x1, x2, x3 Element) [4]Element {
+	a, b := x0.Add(x2), x0.Sub(x2)
+	c, d := x1.Add(x3), x1.Sub(x3).Mul(imaginary)
+	return [4]Element{a.Add(c), a.Sub(c), b.Add(d), b.Sub(d)}
 }

@@ -147,7 +147,7 @@ func (s Set) machine() machine {
 	if s.Bytes == 16 {
 		return machine{"MOVD", "R7", "ADD", []string{"SUBS $1, %s", "BNE %s"}, nil, []string{"R0", "R1", "R2", "R3", "R4", "R5", "R6"}}
 	}
-	return machine{"MOVQ", "BX", "ADDQ", []string{"DECQ %s", "JNZ %s"}, []string{"VZEROUPPER"}, []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10"}}
+	return machine{"MOVQ", "BX", "ADDQ", []string{"DECQ %s", "JNZ %s"}, []string{"VZEROUPPER"}, []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10", "R11", "R12"}}
 }
 
 // N is the register of a function's last argument n.

@@ -143,6 +143,7 @@ func main() {
 		write(root, p.Package, "kernel", p, "kernel")
 		write(root, p.Package, "vector", p, "vector")
 		write(root, p.Package, "field_test", p, "field_test")
+		write(root, p.Package, "vector_test", p, "vector_test")
 		for _, e := range p.extensions() {
 			write(root, p.Package, "extension", e, fmt.Sprintf("e%d", e.Degree))
 		}
