@@ -33,7 +33,7 @@ type treeRoot struct {
 
 var rowsRoot = treeRoot{
 	device: func(q *device.Queue, root, words device.Buffer[m31.Element]) error {
-		return merkleprover.Root(q, root, words, merkle.Shape{Rows: words.Len() / 8, RowWords: 8, Arity: 2}, merkle.RowMajor())
+		return merkleprover.Root(q, merkle.M31(), root, words, merkle.Shape{Rows: words.Len() / 8, RowWords: 8, Arity: 2}, merkle.RowMajor())
 	},
 	host: func(words []m31.Element) (merkle.Digest, error) {
 		return merkle.Root(words, merkle.Shape{Rows: len(words) / 8, RowWords: 8, Arity: 2}, merkle.RowMajor())
@@ -43,7 +43,7 @@ var rowsRoot = treeRoot{
 
 var digestsRoot = treeRoot{
 	device: func(q *device.Queue, root, words device.Buffer[m31.Element]) error {
-		return merkleprover.RootOfDigests(q, root, device.View[merkle.Digest](words), 2)
+		return merkleprover.RootOfDigests(q, merkle.M31(), root, device.View[merkle.Digest](words), 2)
 	},
 	host: func(words []m31.Element) (merkle.Digest, error) {
 		level := unsafe.Slice((*merkle.Digest)(unsafe.Pointer(unsafe.SliceData(words))), len(words)/8)

@@ -10,9 +10,10 @@ import (
 // Poseidon2, BLAKE3 or SHA256, does not change, and may be used from several
 // goroutines at once.
 type Hash[W field.Base[W]] struct {
-	name   string
-	raw    bool
-	engine engine[W]
+	name    string
+	variant string
+	raw     bool
+	engine  engine[W]
 }
 
 // engine hashes many rows or nodes. Every one has the same digests for one row or
@@ -29,23 +30,27 @@ type engine[W field.Base[W]] interface {
 // width 16, nodes of two children by one permutation of that width, nodes of four
 // and eight by a sponge of width 24.
 func Poseidon2[W field.Base[W]](p *poseidon2.Permutation[W]) *Hash[W] {
-	return &Hash[W]{name: "poseidon2", engine: newSponge(p)}
+	return &Hash[W]{name: "poseidon2", variant: p.Name, engine: newSponge(p)}
 }
 
 // BLAKE3 hashes the canonical words as bytes, under a key for each length of rows
 // and each arity.
 func BLAKE3[W field.Base[W]]() *Hash[W] {
-	return &Hash[W]{name: "blake3", raw: true, engine: blake3Engine[W]{}}
+	return &Hash[W]{name: "blake3", variant: "blake3", raw: true, engine: blake3Engine[W]{}}
 }
 
 // SHA256 hashes the canonical words as bytes, behind four bytes for each length of
 // rows and each arity.
 func SHA256[W field.Base[W]]() *Hash[W] {
-	return &Hash[W]{name: "sha256", raw: true, engine: sha256Engine[W]{}}
+	return &Hash[W]{name: "sha256", variant: "sha256", raw: true, engine: sha256Engine[W]{}}
 }
 
 // Name is poseidon2, blake3 or sha256.
 func (h *Hash[W]) Name() string { return h.name }
+
+// Variant names the hash among kernels: the field, for Poseidon2 over it, blake3 or
+// sha256.
+func (h *Hash[W]) Variant() string { return h.variant }
 
 // Raw says whether digests are a byte hash's 32 bytes as they are, and not field
 // elements.

@@ -10,8 +10,6 @@ import (
 	"lukechampine.com/blake3"
 
 	"github.com/zkwarp/zkwarp/field"
-	"github.com/zkwarp/zkwarp/field/babybear"
-	"github.com/zkwarp/zkwarp/field/koalabear"
 	"github.com/zkwarp/zkwarp/hash/poseidon2"
 )
 
@@ -38,8 +36,8 @@ type suiteOf[W field.Base[W]] struct {
 func suites() map[string]suite {
 	all := map[string]suite{}
 	add(all, "m31", poseidon2.M31Permutation())
-	addBytes[babybear.Element](all, "babybear", nil)
-	addBytes[koalabear.Element](all, "koalabear", nil)
+	add(all, "babybear", poseidon2.BabyBear())
+	add(all, "koalabear", poseidon2.KoalaBear())
 	return all
 }
 
@@ -74,18 +72,13 @@ func add[W field.Base[W]](all map[string]suite, name string, p *poseidon2.Permut
 	}
 	all["poseidon2/"+name] = x
 
-	addBytes(all, name, []*Hash[W]{x.h})
-}
-
-// addBytes adds the byte hashes alone.
-func addBytes[W field.Base[W]](all map[string]suite, name string, others []*Hash[W]) {
-	all["blake3/"+name] = byteSuite(BLAKE3[W](), append(others, SHA256[W]()), func(domain uint32, data []byte) []byte {
+	all["blake3/"+name] = byteSuite(BLAKE3[W](), []*Hash[W]{x.h, SHA256[W]()}, func(domain uint32, data []byte) []byte {
 		key := binary.LittleEndian.AppendUint32([]byte("zkwarp hash tree, blake3"), domain)
 		h := blake3.New(32, append(key, 0, 0, 0, 0))
 		h.Write(data)
 		return h.Sum(nil)
 	})
-	all["sha256/"+name] = byteSuite(SHA256[W](), append(others, BLAKE3[W]()), func(domain uint32, data []byte) []byte {
+	all["sha256/"+name] = byteSuite(SHA256[W](), []*Hash[W]{x.h, BLAKE3[W]()}, func(domain uint32, data []byte) []byte {
 		d := sha256.Sum256(append(binary.LittleEndian.AppendUint32(nil, domain), data...))
 		return d[:]
 	})

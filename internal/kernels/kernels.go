@@ -29,6 +29,7 @@ import (
 func All() []*kernel.Source {
 	return slices.Concat(
 		fields.Sources(),
+		merkle.Sources(),
 		ntt.Sources(),
 		poseidon2.Sources(),
 		sumcheck.Sources(),
@@ -44,7 +45,6 @@ func All() []*kernel.Source {
 			m31.Source,
 			matrix.ResidueSource,
 			matrix.Source,
-			merkle.Source,
 			mle.RestrictSource,
 			mle.Source,
 			ptxtest.Source,

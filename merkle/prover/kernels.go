@@ -2,23 +2,65 @@ package prover
 
 import (
 	_ "embed"
+	"fmt"
 	"math/bits"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/hash/blake3"
 	"github.com/zkwarp/zkwarp/hash/poseidon2"
+	"github.com/zkwarp/zkwarp/hash/sha256"
 	"github.com/zkwarp/zkwarp/merkle"
 )
 
-//go:embed merkle.cu
-var text string
+var (
+	//go:embed merkle.cu
+	treeText string
+	//go:embed gather.cu
+	gatherText string
+	//go:embed row.cuh
+	rowText string
+	//go:embed poseidon2.cuh
+	poseidon2Text string
+	//go:embed blake3.cuh
+	blake3Text string
+	//go:embed sha256.cuh
+	sha256Text string
+)
 
-// Source holds the kernels of this package.
-var Source = &kernel.Source{
-	Name:    "merkle/prover/merkle.cu",
-	Text:    text,
-	Headers: []*kernel.Source{poseidon2.Header},
+var (
+	rowHeader = &kernel.Source{Name: "merkle/prover/row.cuh", Text: rowText, Headers: []*kernel.Source{kernel.PTX}}
+	gatherer  = &kernel.Source{Name: "merkle/prover/gather.cu", Text: gatherText, Headers: []*kernel.Source{rowHeader}}
+
+	treeTemplate      = kernel.Template{Name: "merkle/prover/merkle.cu", Text: treeText}
+	poseidon2Template = kernel.Template{Name: "merkle/prover/poseidon2.cuh", Text: poseidon2Text}
+)
+
+// units are the kernels of trees by merkle.Hash's Variant.
+var units = map[string]*kernel.Source{
+	"m31":       poseidon2Unit(poseidon2.M31Permutation(), m31.KernelQM31.Header),
+	"babybear":  poseidon2Unit(poseidon2.BabyBear(), babybear.Header),
+	"koalabear": poseidon2Unit(poseidon2.KoalaBear(), koalabear.Header),
+	"blake3":    unit("blake3", &kernel.Source{Name: "merkle/prover/blake3.cuh", Text: blake3Text, Headers: []*kernel.Source{blake3.Header, rowHeader}}),
+	"sha256":    unit("sha256", &kernel.Source{Name: "merkle/prover/sha256.cuh", Text: sha256Text, Headers: []*kernel.Source{sha256.Header, rowHeader}}),
+}
+
+func unit(variant string, hash *kernel.Source) *kernel.Source {
+	return treeTemplate.Unit(variant, []string{"HASH_HEADER", hash.Name}, hash)
+}
+
+func poseidon2Unit[W field.Base[W]](p *poseidon2.Permutation[W], words *kernel.Source) *kernel.Source {
+	return unit(p.Name, poseidon2Template.Unit(p.Name,
+		[]string{"FIELD_HEADER", words.Name, "POSEIDON2_HEADER", p.Header.Name}, words, p.Header, rowHeader))
+}
+
+// Sources holds the kernels of this package.
+func Sources() []*kernel.Source {
+	return []*kernel.Source{units["m31"], units["babybear"], units["koalabear"], units["blake3"], units["sha256"], gatherer}
 }
 
 const (
@@ -37,20 +79,38 @@ func topPart(arity int) int {
 	return 256
 }
 
-func launch(q *device.Queue, name string, n int, args ...device.Arg) error {
-	return q.Launch(device.Kernel{Source: Source, Name: name}, device.D1(device.Blocks(n, threads)), device.D1(threads), 0, args...)
-}
-
-// layoutArgs are the arguments of element_at.
-func layoutArgs(s merkle.Shape, l merkle.Layout) []device.Arg {
-	symbol := 0
-	if l.Columns {
-		symbol = l.Symbol
+// launch enqueues a kernel of the hash's unit, by its name without the variant.
+func launch[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], name string, blocks, shared int, args ...device.Arg) error {
+	u, ok := units[h.Variant()]
+	if !ok {
+		return fmt.Errorf("%w: no kernels for trees by %s", device.ErrUsage, h.Variant())
 	}
-	return []device.Arg{device.U64(s.Rows), device.U32(s.RowWords), device.U32(symbol)}
+	return q.Launch(device.Kernel{Source: u, Name: name + "_" + h.Variant()}, device.D1(blocks), device.D1(threads), shared, args...)
 }
 
-func leaves(q *device.Queue, dst device.Buffer[merkle.Digest], words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
+// symbolOf is merkle_row's symbol.
+func symbolOf(l merkle.Layout) int {
+	if l.Columns {
+		return l.Symbol
+	}
+	return 0
+}
+
+// montgomery is merkle_row's modulus and inverse for words of W.
+func montgomery[W field.Base[W]]() (modulus, inverse uint32) {
+	var zero W
+	if uint32(zero.One()) == 1 {
+		return 0, 0
+	}
+	p := zero.Modulus()
+	inverse = -p // right modulo 8, and each step doubles the bits
+	for range 4 {
+		inverse *= 2 + p*inverse
+	}
+	return p, inverse
+}
+
+func leaves[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffer[merkle.DigestOf[W]], words device.Buffer[W], s merkle.Shape, l merkle.Layout) error {
 	// Four words in one piece and aligned to 16 bytes.
 	vectors := 0
 	if (l.Columns && l.Symbol == 4 || !l.Columns && s.RowWords%4 == 0) && words.Address()%16 == 0 {
@@ -60,21 +120,26 @@ func leaves(q *device.Queue, dst device.Buffer[merkle.Digest], words device.Buff
 	if l.Reversed && s.Rows > 1 {
 		reverse = bits.LeadingZeros32(uint32(s.Rows - 1))
 	}
-	args := append([]device.Arg{dst.Arg(), words.Arg()}, layoutArgs(s, l)...)
-	return launch(q, "merkle_leaves", s.Rows, append(args, device.U32(reverse), device.U32(vectors))...)
+	stacks := 0
+	if h.Name() == "blake3" {
+		stacks = threads * 8 * 4 * bits.Len(uint((s.RowWords-1)/256))
+	}
+	modulus, inverse := montgomery[W]()
+	return launch(q, h, "merkle_leaves", device.Blocks(s.Rows, threads), stacks, dst.Arg(), words.Arg(), device.U64(s.Rows), device.U32(s.RowWords),
+		device.U32(symbolOf(l)), device.U32(reverse), device.U32(vectors), device.U32(modulus), device.U32(inverse))
 }
 
-func level(q *device.Queue, dst, src device.Buffer[merkle.Digest], arity int) error {
+func level[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst, src device.Buffer[merkle.DigestOf[W]], arity int) error {
 	n := dst.Len()
 	if arity == 2 {
-		return launch(q, "merkle_level2", n, dst.Arg(), src.Arg(), device.U64(n))
+		return launch(q, h, "merkle_level2", device.Blocks(n, threads), 0, dst.Arg(), src.Arg(), device.U64(n))
 	}
-	return launch(q, "merkle_level", n, dst.Arg(), src.Arg(), device.U64(n), device.U32(arity))
+	return launch(q, h, "merkle_level", device.Blocks(n, threads), 0, dst.Arg(), src.Arg(), device.U64(n), device.U32(arity))
 }
 
 // top hashes all levels above the digests of src, at most topDigests and at
 // least two, to tree: one behind the other.
-func top(q *device.Queue, tree, src device.Buffer[merkle.Digest], arity int) error {
+func top[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], tree, src device.Buffer[merkle.DigestOf[W]], arity int) error {
 	n, part := src.Len(), topPart(arity)
 	blocks, arrived := max(1, n/part), device.Null()
 	if blocks > 1 {
@@ -88,6 +153,5 @@ func top(q *device.Queue, tree, src device.Buffer[merkle.Digest], arity int) err
 		}
 		arrived = b.Arg()
 	}
-	return q.Launch(device.Kernel{Source: Source, Name: "merkle_top"}, device.D1(blocks), device.D1(threads), 0,
-		tree.Arg(), src.Arg(), device.U32(n), device.U32(arity), device.U32(part), arrived)
+	return launch(q, h, "merkle_top", blocks, 0, tree.Arg(), src.Arg(), device.U32(n), device.U32(arity), device.U32(part), arrived)
 }

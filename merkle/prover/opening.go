@@ -5,14 +5,28 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/merkle"
 )
 
-// Open waits for the queue and returns the opening of the rows at the given
-// indices; words and l are what the tree was built from. One gather and one
-// copy each bring rows and digests to the host.
-func (t *Tree) Open(words device.Buffer[m31.Element], l merkle.Layout, indices []int) (*merkle.Opening, error) {
+// Pending is an opening that is being gathered on the device.
+type Pending[W field.Base[W]] struct {
+	opening *merkle.OpeningOf[W] // on the host already, or of the right lengths
+	found   device.Buffer[W]     // the rows, and then the digests
+}
+
+// Open is Gather and Opening on the tree's own queue.
+func (t *TreeOf[W]) Open(words device.Buffer[W], l merkle.Layout, indices []int) (*merkle.OpeningOf[W], error) {
+	p, err := t.Gather(t.q, words, l, indices)
+	if err != nil {
+		return nil, err
+	}
+	return p.Opening(t.q)
+}
+
+// Gather enqueues the collection of the opening of the rows at the given indices,
+// which may repeat; words and l are what the tree was built from. Nothing waits.
+func (t *TreeOf[W]) Gather(q *device.Queue, words device.Buffer[W], l merkle.Layout, indices []int) (*Pending[W], error) {
 	if err := l.Check(t.shape, words.Len()); err != nil {
 		return nil, err
 	}
@@ -20,22 +34,25 @@ func (t *Tree) Open(words device.Buffer[m31.Element], l merkle.Layout, indices [
 	if err != nil {
 		return nil, err
 	}
-	known := merkle.Distinct(indices)
-	o := &merkle.Opening{
-		Rows:     make([]m31.Element, len(known)*t.shape.RowWords),
-		Siblings: make([]merkle.Digest, len(missing)),
+	if err := errors.Join(words.Use(q), t.digests.Use(q)); err != nil {
+		return nil, err
 	}
-	if t.q.OnHost() {
-		if err := errors.Join(words.Use(t.q), t.digests.Use(t.q)); err != nil {
-			return nil, err
-		}
+	known := merkle.Distinct(indices)
+	p := &Pending[W]{opening: &merkle.OpeningOf[W]{
+		Rows:     make([]W, len(known)*t.shape.RowWords),
+		Siblings: make([]merkle.DigestOf[W], len(missing)),
+	}}
+	if q.OnHost() {
 		for i, r := range known {
-			merkle.AppendRow(o.Rows[:i*t.shape.RowWords], words.Host(), t.shape, l, r)
+			merkle.AppendRow(p.opening.Rows[:i*t.shape.RowWords], words.Host(), t.shape, l, r)
 		}
 		for i, n := range missing {
-			o.Siblings[i] = t.level(n.Level).Host()[n.Index]
+			p.opening.Siblings[i] = t.level(n.Level).Host()[n.Index]
 		}
-		return o, nil
+		return p, nil
+	}
+	if len(known) == 0 {
+		return p, nil
 	}
 	positions := make([]uint64, 0, len(known)+len(missing))
 	for _, r := range known {
@@ -44,44 +61,48 @@ func (t *Tree) Open(words device.Buffer[m31.Element], l merkle.Layout, indices [
 	for _, n := range missing {
 		positions = append(positions, uint64(t.starts[n.Level]+n.Index))
 	}
-	if err := t.gather(o, words, l, positions, len(known)); err != nil {
+	if p.found, err = t.gather(q, words, l, positions, len(known)); err != nil {
 		return nil, fmt.Errorf("open %d rows: %w", len(known), err)
 	}
-	return o, nil
+	return p, nil
 }
 
-// gather fetches rows at the first n positions and digests at the others.
-func (t *Tree) gather(o *merkle.Opening, words device.Buffer[m31.Element], l merkle.Layout, positions []uint64, n int) error {
-	q := t.q
-	if n == 0 {
-		return q.Err()
+// gather collects rows at the first n positions and digests at the others.
+func (t *TreeOf[W]) gather(q *device.Queue, words device.Buffer[W], l merkle.Layout, positions []uint64, n int) (device.Buffer[W], error) {
+	digests := len(positions) - n
+	found, err := device.Alloc[W](q, n*t.shape.RowWords+digests*digestWords)
+	if err != nil {
+		return found, err
 	}
 	at, err := device.Upload(q, positions)
 	if err != nil {
-		return err
+		found.Free()
+		return found, err
 	}
 	defer at.Free()
-	rows, err := device.Alloc[m31.Element](q, len(o.Rows))
+	err = q.Launch(device.Kernel{Source: gatherer, Name: "merkle_gather"}, device.D1(device.Blocks(found.Len(), threads)), device.D1(threads), 0,
+		found.Arg(), words.Arg(), t.digests.Arg(), at.Arg(), device.U64(n), device.U64(digests),
+		device.U64(t.shape.Rows), device.U32(t.shape.RowWords), device.U32(symbolOf(l)))
 	if err != nil {
-		return err
+		found.Free()
 	}
-	defer rows.Free()
-	args := append([]device.Arg{rows.Arg(), words.Arg(), at.Arg(), device.U64(n)}, layoutArgs(t.shape, l)...)
-	if err := launch(q, "merkle_gather_rows", len(o.Rows), args...); err != nil {
-		return err
-	}
-	if m := len(o.Siblings); m > 0 {
-		digests, err := device.Alloc[merkle.Digest](q, m)
-		if err != nil {
-			return err
-		}
-		defer digests.Free()
-		if err := launch(q, "merkle_gather_digests", m, digests.Arg(), t.digests.Arg(), at.Slice(n, n+m).Arg(), device.U64(m)); err != nil {
-			return err
-		}
-		if err := digests.CopyTo(q, o.Siblings); err != nil {
-			return err
-		}
-	}
-	return rows.CopyTo(q, o.Rows)
+	return found, err
 }
+
+// Opening waits for the queue, by one copy to the host, and returns the opening. It
+// may be called once.
+func (p *Pending[W]) Opening(q *device.Queue) (*merkle.OpeningOf[W], error) {
+	if p.found.Len() == 0 {
+		return p.opening, q.Err()
+	}
+	defer p.found.Free()
+	all, err := p.found.Read(q)
+	if err != nil {
+		return nil, fmt.Errorf("open rows: %w", err)
+	}
+	copy(merkle.Words(p.opening.Siblings), all[copy(p.opening.Rows, all):])
+	return p.opening, nil
+}
+
+// Free gives the memory of an opening that nobody asks for back.
+func (p *Pending[W]) Free() { p.found.Free() }

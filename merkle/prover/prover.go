@@ -1,22 +1,27 @@
 // Package prover hashes matrices to trees where they lie, on the device, with
-// the digests of package merkle.
+// the digests of package merkle. Words are the field's as in Go's memory.
 package prover
 
 import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/merkle"
 )
 
-// Tree is the digests of all nodes in device memory. It keeps no rows.
-type Tree struct {
+// TreeOf is the digests of all nodes in device memory. It keeps no rows.
+type TreeOf[W field.Base[W]] struct {
 	q       *device.Queue
+	hash    *merkle.Hash[W]
 	shape   merkle.Shape
-	digests device.Buffer[merkle.Digest] // level after level, leaves first
-	starts  []int                        // of each level in digests
+	digests device.Buffer[merkle.DigestOf[W]] // level after level, leaves first
+	starts  []int                             // of each level in digests
 }
+
+// Tree is one of Poseidon2 over Mersenne-31.
+type Tree = TreeOf[m31.Element]
 
 // levelStarts is where each level starts when they lie one after the other,
 // and where the last one ends.
@@ -31,16 +36,16 @@ func levelStarts(s merkle.Shape) []int {
 }
 
 // Build enqueues the hashing of a matrix to a tree.
-func Build(q *device.Queue, words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) (*Tree, error) {
+func Build[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], words device.Buffer[W], s merkle.Shape, l merkle.Layout) (*TreeOf[W], error) {
 	if err := l.Check(s, words.Len()); err != nil {
 		return nil, err
 	}
 	starts := levelStarts(s)
-	digests, err := device.Alloc[merkle.Digest](q, starts[len(starts)-1])
+	digests, err := device.Alloc[merkle.DigestOf[W]](q, starts[len(starts)-1])
 	if err != nil {
 		return nil, fmt.Errorf("hash tree of %d rows: %w", s.Rows, err)
 	}
-	t := &Tree{q: q, shape: s, digests: digests, starts: starts}
+	t := &TreeOf[W]{q: q, hash: h, shape: s, digests: digests, starts: starts}
 	if err := t.build(words, l); err != nil {
 		t.Free()
 		return nil, fmt.Errorf("hash tree of %d rows: %w", s.Rows, err)
@@ -48,35 +53,35 @@ func Build(q *device.Queue, words device.Buffer[m31.Element], s merkle.Shape, l 
 	return t, nil
 }
 
-func (t *Tree) level(k int) device.Buffer[merkle.Digest] {
+func (t *TreeOf[W]) level(k int) device.Buffer[merkle.DigestOf[W]] {
 	return t.digests.Slice(t.starts[k], t.starts[k+1])
 }
 
-func (t *Tree) build(words device.Buffer[m31.Element], l merkle.Layout) error {
+func (t *TreeOf[W]) build(words device.Buffer[W], l merkle.Layout) error {
 	if t.q.OnHost() {
 		if err := words.Use(t.q); err != nil {
 			return err
 		}
-		if err := merkle.Leaves(t.level(0).Host(), words.Host(), t.shape, l); err != nil {
+		if err := t.hash.Leaves(t.level(0).Host(), words.Host(), t.shape, l); err != nil {
 			return err
 		}
 		for k, a := range t.shape.Arities() {
 			if err := t.q.Err(); err != nil {
 				return err
 			}
-			merkle.Level(t.level(k+1).Host(), t.level(k).Host(), a)
+			t.hash.Level(t.level(k+1).Host(), t.level(k).Host(), a)
 		}
 		return nil
 	}
-	if err := leaves(t.q, t.level(0), words, t.shape, l); err != nil {
+	if err := leaves(t.q, t.hash, t.level(0), words, t.shape, l); err != nil {
 		return err
 	}
 	for k, a := range t.shape.Arities() {
 		below := t.level(k)
 		if below.Len() <= topDigests {
-			return top(t.q, t.digests.Slice(t.starts[k+1], t.digests.Len()), below, t.shape.Arity)
+			return top(t.q, t.hash, t.digests.Slice(t.starts[k+1], t.digests.Len()), below, t.shape.Arity)
 		}
-		if err := level(t.q, t.level(k+1), below, a); err != nil {
+		if err := level(t.q, t.hash, t.level(k+1), below, a); err != nil {
 			return err
 		}
 	}
@@ -84,13 +89,13 @@ func (t *Tree) build(words device.Buffer[m31.Element], l merkle.Layout) error {
 }
 
 // Root is the root's eight words in device memory, a part of the tree.
-func (t *Tree) Root() device.Buffer[m31.Element] {
+func (t *TreeOf[W]) Root() device.Buffer[W] {
 	n := t.digests.Len()
-	return device.View[m31.Element](t.digests.Slice(n-1, n))
+	return device.View[W](t.digests.Slice(n-1, n))
 }
 
 // Shape of the tree.
-func (t *Tree) Shape() merkle.Shape { return t.shape }
+func (t *TreeOf[W]) Shape() merkle.Shape { return t.shape }
 
 // Free gives the tree's memory back.
-func (t *Tree) Free() { t.digests.Free() }
+func (t *TreeOf[W]) Free() { t.digests.Free() }

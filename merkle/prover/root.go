@@ -5,73 +5,75 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/merkle"
 )
+
+const digestWords = len(merkle.Digest{})
 
 // Root enqueues the hashing of a matrix to its root, which goes to dst, of
 // eight words. Inner levels are not kept: it takes memory for the digests of
 // the leaves and of the level above them.
-func Root(q *device.Queue, dst device.Buffer[m31.Element], words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
+func Root[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst, words device.Buffer[W], s merkle.Shape, l merkle.Layout) error {
 	if err := l.Check(s, words.Len()); err != nil {
 		return err
 	}
 	if err := checkRoot(dst); err != nil {
 		return err
 	}
-	if err := root(q, dst, words, s, l); err != nil {
+	if err := root(q, h, dst, words, s, l); err != nil {
 		return fmt.Errorf("hash root of %d rows: %w", s.Rows, err)
 	}
 	return nil
 }
 
-func checkRoot(dst device.Buffer[m31.Element]) error {
-	if dst.Len() != len(merkle.Digest{}) {
-		return fmt.Errorf("%w: a root has %d words, the buffer %d", merkle.ErrShape, len(merkle.Digest{}), dst.Len())
+func checkRoot[W field.Base[W]](dst device.Buffer[W]) error {
+	if dst.Len() != digestWords {
+		return fmt.Errorf("%w: a root has %d words, the buffer %d", merkle.ErrShape, digestWords, dst.Len())
 	}
 	return nil
 }
 
-func root(q *device.Queue, dst, words device.Buffer[m31.Element], s merkle.Shape, l merkle.Layout) error {
+func root[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst, words device.Buffer[W], s merkle.Shape, l merkle.Layout) error {
 	if q.OnHost() {
 		if err := errors.Join(dst.Use(q), words.Use(q)); err != nil {
 			return err
 		}
-		d, err := merkle.Root(words.Host(), s, l)
+		d, err := h.Root(words.Host(), s, l)
 		copy(dst.Host(), d[:])
 		return err
 	}
-	digests, err := device.Alloc[merkle.Digest](q, s.Rows)
+	digests, err := device.Alloc[merkle.DigestOf[W]](q, s.Rows)
 	if err != nil {
 		return err
 	}
 	defer digests.Free()
-	if err := leaves(q, digests, words, s, l); err != nil {
+	if err := leaves(q, h, digests, words, s, l); err != nil {
 		return err
 	}
-	return climb(q, dst, digests, s)
+	return climb(q, h, dst, digests, s)
 }
 
 // RootOfDigests enqueues the hashing of a power of two of digests, as the leaves
 // of a tree of that arity, to its root, which goes to dst, of eight words. The
 // digests stay as they are.
-func RootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffer[merkle.Digest], arity int) error {
-	s := merkle.Shape{Rows: digests.Len(), RowWords: len(merkle.Digest{}), Arity: arity}
+func RootOfDigests[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffer[W], digests device.Buffer[merkle.DigestOf[W]], arity int) error {
+	s := merkle.Shape{Rows: digests.Len(), RowWords: digestWords, Arity: arity}
 	if err := s.Check(); err != nil {
 		return err
 	}
 	if err := checkRoot(dst); err != nil {
 		return err
 	}
-	if err := rootOfDigests(q, dst, digests, s); err != nil {
+	if err := rootOfDigests(q, h, dst, digests, s); err != nil {
 		return fmt.Errorf("hash root of %d digests: %w", s.Rows, err)
 	}
 	return nil
 }
 
-func rootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffer[merkle.Digest], s merkle.Shape) error {
+func rootOfDigests[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffer[W], digests device.Buffer[merkle.DigestOf[W]], s merkle.Shape) error {
 	if !q.OnHost() {
-		return climb(q, dst, digests, s)
+		return climb(q, h, dst, digests, s)
 	}
 	if err := errors.Join(dst.Use(q), digests.Use(q)); err != nil {
 		return err
@@ -81,8 +83,8 @@ func rootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests devi
 		if err := q.Err(); err != nil {
 			return err
 		}
-		up := make([]merkle.Digest, len(level)/a)
-		merkle.Level(up, level, a)
+		up := make([]merkle.DigestOf[W], len(level)/a)
+		h.Level(up, level, a)
 		level = up
 	}
 	copy(dst.Host(), level[0][:])
@@ -90,11 +92,11 @@ func rootOfDigests(q *device.Queue, dst device.Buffer[m31.Element], digests devi
 }
 
 // climb hashes the digests of the rows of s to the root, without changing them.
-func climb(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffer[merkle.Digest], s merkle.Shape) error {
-	var held device.Buffer[merkle.Digest] // digests, but for the caller's own
+func climb[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffer[W], digests device.Buffer[merkle.DigestOf[W]], s merkle.Shape) error {
+	var held device.Buffer[merkle.DigestOf[W]] // digests, but for the caller's own
 	defer func() { held.Free() }()
-	up := func(n int, hash func(out device.Buffer[merkle.Digest]) error) error {
-		out, err := device.Alloc[merkle.Digest](q, n)
+	up := func(n int, hash func(out device.Buffer[merkle.DigestOf[W]]) error) error {
+		out, err := device.Alloc[merkle.DigestOf[W]](q, n)
 		if err != nil {
 			return err
 		}
@@ -107,16 +109,16 @@ func climb(q *device.Queue, dst device.Buffer[m31.Element], digests device.Buffe
 		if digests.Len() <= topDigests {
 			break
 		}
-		if err := up(digests.Len()/a, func(out device.Buffer[merkle.Digest]) error { return level(q, out, digests, a) }); err != nil {
+		if err := up(digests.Len()/a, func(out device.Buffer[merkle.DigestOf[W]]) error { return level(q, h, out, digests, a) }); err != nil {
 			return err
 		}
 	}
 	if n := digests.Len(); n > 1 {
 		starts := levelStarts(merkle.Shape{Rows: n, RowWords: 1, Arity: s.Arity})
-		if err := up(starts[len(starts)-1]-n, func(out device.Buffer[merkle.Digest]) error { return top(q, out, digests, s.Arity) }); err != nil {
+		if err := up(starts[len(starts)-1]-n, func(out device.Buffer[merkle.DigestOf[W]]) error { return top(q, h, out, digests, s.Arity) }); err != nil {
 			return err
 		}
 	}
 	n := digests.Len()
-	return device.Copy(q, dst, device.View[m31.Element](digests.Slice(n-1, n)))
+	return device.Copy(q, dst, device.View[W](digests.Slice(n-1, n)))
 }

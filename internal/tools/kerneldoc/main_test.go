@@ -84,7 +84,7 @@ func TestRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"# Kernels", "| Poseidon2-Merkle, levels |", "| `merkle_level2` |", "<!-- end registers -->"} {
+	for _, want := range []string{"# Kernels", "| Poseidon2-Merkle over M31, levels |", "| `merkle_level2_m31` |", "<!-- end registers -->"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("the page lacks %q", want)
 		}

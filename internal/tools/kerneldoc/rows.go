@@ -62,10 +62,10 @@ var rows = []row{
 	{"logup_3way_round, logup_3way_fold", "`logup/prover.Prove`: a launch folds by the challenge before and sums the next round", []string{"logup_first_base", "logup_first_ext", "logup_next_base", "logup_next_ext"},
 		"64 a pair read (40 with numerators of words), then 64 read and 32 written", []figure{{bench: "logup-2^24", time: "ms"}}},
 	{"logup_4way_reduce", "the same launch, the block that comes last; the tree and the small layers apart", []string{"logup_tree_base", "logup_tree_ext", "logup_tail"}, "tree: 32 a node read and 32 for each two written, three levels a launch", nil},
-	{"Poseidon2-Merkle, leaves", "`merkle/prover.Build`, `Root`", []string{"merkle_leaves"}, "4 a word read, 32 a row written",
+	{"Poseidon2-Merkle over M31, leaves", "`merkle/prover.Build`, `Root`", []string{"merkle_leaves_m31"}, "4 a word read, 32 a row written",
 		[]figure{{bench: "merkle-rows8-2^25", time: "ms", permutations: 2*table - 1}}},
-	{"Poseidon2-Merkle, levels", "`merkle/prover.Build`, `Root`, `RootOfDigests`: a launch a level", []string{"merkle_level2", "merkle_level"}, "arity 2: 64 a node read, 32 written",
+	{"Poseidon2-Merkle over M31, levels", "`merkle/prover.Build`, `Root`, `RootOfDigests`: a launch a level", []string{"merkle_level2_m31", "merkle_level_m31"}, "arity 2: 64 a node read, 32 written",
 		[]figure{{bench: "merkle-2^25", time: "ms", permutations: table - 1}}},
-	{"Poseidon2-Merkle, top", "all levels above 2^15 digests in one launch", []string{"merkle_top"}, "the same",
+	{"Poseidon2-Merkle over M31, top", "all levels above 2^15 digests in one launch", []string{"merkle_top_m31"}, "the same",
 		[]figure{{bench: "merkle-2^16", time: "ms", permutations: 1<<16 - 1}, {bench: "merkle-2^10", time: "ms", permutations: 1<<10 - 1}}},
 }
