@@ -22,6 +22,7 @@ type Of[W field.Base[W], E field.Element[E]] struct {
 	variant *transcript.Variant[W, E]
 	host    *transcript.Of[W, E] // on the CPU
 	state   device.Buffer[W]
+	mode    Mode
 }
 
 // Transcript is the one over Mersenne-31.
@@ -180,8 +181,8 @@ func (t *Of[W, E]) launchStep(list device.Buffer[W], absorb int, nonce device.Bu
 	if absorb == absorbBytes {
 		n *= 4
 	}
-	return t.q.Launch(t.kernel("transcript_step"), device.D1(1), warp, 0,
-		t.state.Arg(), list.Arg(), device.U32(n), device.U32(absorb), nonce.Arg(), dst.Arg(), device.U32(dst.Len()*t.variant.Degree()))
+	return t.wait(t.q.Launch(t.kernel("transcript_step"), device.D1(1), warp, 0,
+		t.state.Arg(), list.Arg(), device.U32(n), device.U32(absorb), nonce.Arg(), dst.Arg(), device.U32(dst.Len()*t.variant.Degree())))
 }
 
 // AbsorbHost takes a list of canonical words that the host has. Short lists
@@ -212,7 +213,7 @@ func (t *Of[W, E]) AbsorbHost(list []W) error {
 		}
 		args[2+i] = device.U32(uint32(w))
 	}
-	return t.q.Launch(t.kernel("transcript_absorb_words"), device.D1(1), warp, 0, args...)
+	return t.wait(t.q.Launch(t.kernel("transcript_absorb_words"), device.D1(1), warp, 0, args...))
 }
 
 // AbsorbHostExt takes the elements' words as one list.
@@ -240,6 +241,6 @@ func (t *Of[W, E]) Indices(dst device.Buffer[uint32], bits int) error {
 		}
 		return nil
 	}
-	return t.q.Launch(t.kernel("transcript_indices"), device.D1(1), warp, 0,
-		t.state.Arg(), dst.Arg(), device.U32(dst.Len()), device.U32(bits))
+	return t.wait(t.q.Launch(t.kernel("transcript_indices"), device.D1(1), warp, 0,
+		t.state.Arg(), dst.Arg(), device.U32(dst.Len()), device.U32(bits)))
 }

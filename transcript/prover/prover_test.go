@@ -108,6 +108,9 @@ func randomPrograms[W field.Base[W], E field.Element[E]](v *transcript.Variant[W
 					op = i
 				}
 				n := g.Intn(20)
+				if i%5 == 4 {
+					tr.SetMode(Mode(g.Intn(3)))
+				}
 				switch op {
 				case 0:
 					list := elements[W](g, n)

@@ -67,6 +67,9 @@ func (t *Of[W, E]) work(list device.Buffer[W], absorb, bits int, nonce device.Bu
 	if bits == 0 {
 		return t.launchStep(list, absorb, nonce, dst)
 	}
+	if t.mode != Chained {
+		return t.hostWork(list, absorb, bits, nonce, dst)
+	}
 	if list.Len() > shortList {
 		if err := t.Absorb(list); err != nil {
 			return err
