@@ -10,7 +10,7 @@ import (
 func TestMutants(t *testing.T) {
 	var list []mutant.Mutant
 	add := func(file, name, old, changed string) {
-		list = append(list, mutant.Mutant{Name: name, File: "transcript/" + file, Old: old, New: changed, Package: "./transcript", Tests: "Test(Golden|Injective|Work|IndexRejection|State)$"})
+		list = append(list, mutant.Mutant{Name: name, File: "transcript/" + file, Old: old, New: changed, Package: "./transcript", Tests: "Test(Golden|Injective|Work|WorkIsExact|IndexRejection|State)$"})
 	}
 	add("work.go", "work unchecked", "w&(1<<bits-1) != 0 {", "w&0 != 0 {")
 	add("work.go", "half the work", "w := t.Squeeze().Uint32(); w&(1<<bits-1) != 0", "w := t.Squeeze().Uint32(); w&(1<<(bits/2)-1) != 0")
@@ -23,5 +23,7 @@ func TestMutants(t *testing.T) {
 	add("transcript.go", "biased indices", "if w := t.Squeeze().Uint32(); w < limit {", "if w := t.Squeeze().Uint32(); w < limit || true {")
 	add("transcript.go", "old output after an absorb", "	t.left = 0\n", "")
 	add("variant.go", "domain tag ignored", "t.words[Rate] = word[W](uint64(tag))", "_ = tag")
+	add("transcript.go", "digest of bytes as a list", "if !raw {", "if true {")
+	add("transcript.go", "a coefficient less", "for i := range t.variant.degree {", "for i := range t.variant.degree - 1 {")
 	mutant.Run(t, list)
 }

@@ -3,6 +3,7 @@ package transcript
 import (
 	"errors"
 	"fmt"
+	"math"
 	"sync/atomic"
 
 	"github.com/zkwarp/zkwarp/field"
@@ -14,6 +15,14 @@ import (
 // zero with a probability of no more than 2^(0.1-b) for b up to here, and a search
 // over the two-word nonce does not run out.
 const MaxWorkBits = 30
+
+// WorkWorth is the number of bits that the required work, up to MaxWorkBits, takes
+// from an attacker's chance over the field with p elements: log2 of the expected
+// number of tries. That is a little less than bits, because zero has its low bits
+// zero too.
+func WorkWorth(p uint64, bits int) float64 {
+	return math.Log2(float64(p) / float64((p-1)>>bits+1))
+}
 
 // ErrWork is returned for a nonce that does not do the required work.
 var ErrWork = errors.New("transcript: proof of work")

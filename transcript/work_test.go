@@ -2,9 +2,13 @@ package transcript
 
 import (
 	"errors"
+	"math"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
+	"github.com/zkwarp/zkwarp/field/m31"
 )
 
 func TestWork(t *testing.T) {
@@ -118,6 +122,29 @@ func exactWork[W field.Base[W], E field.Element[E]](v *Variant[W, E]) func(*test
 		}
 		if moved > 12 {
 			t.Errorf("of %d nonces, %d do after a challenge that they came before", tries, moved)
+		}
+	}
+}
+
+// WorkWorth is what counting gives for a small prime, and close to the bits for ours.
+func TestWorkWorth(t *testing.T) {
+	const small = 13
+	for bits := range 4 {
+		good := 0
+		for w := range small {
+			if w&(1<<bits-1) == 0 {
+				good++
+			}
+		}
+		if got, want := WorkWorth(small, bits), math.Log2(small/float64(good)); math.Abs(got-want) > 1e-12 {
+			t.Errorf("%d bits over %d: worth %v, want %v", bits, small, got, want)
+		}
+	}
+	for _, p := range []uint64{m31.P, babybear.P, koalabear.P} {
+		for bits := range MaxWorkBits + 1 {
+			if got := float64(bits) - WorkWorth(p, bits); got < 0 || got > 0.1 || bits <= 20 && got > 0.001 {
+				t.Errorf("%d bits over %d: worth %v less", bits, p, got)
+			}
 		}
 	}
 }

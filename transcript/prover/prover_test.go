@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/transcript"
 )
@@ -378,6 +379,29 @@ func TestStrangeBuffers(t *testing.T) {
 			t.Errorf("use on another device: %v", err)
 		}
 		tr.Free()
+	})
+}
+
+// A transcript waits for the host where its mode says so.
+func TestModes(t *testing.T) {
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		for mode, want := range map[Mode]int64{Chained: 0, HostWork: 1, Waiting: 6} {
+			tr, err := Start(q, transcript.BabyBear4(), transcript.TagTest)
+			must(t, err)
+			tr.SetMode(mode)
+			nonce, dst := devicetest.Upload(t, q, make([]babybear.Element, 2)), alloc[babybear.E4](t, q, 1)
+			idx := alloc[uint32](t, q, 2)
+			must(t, q.Sync())
+			before := q.Stats()
+			must(t, tr.AbsorbHost([]babybear.Element{1, 2}))
+			must(t, tr.AbsorbChallenge(nonce, dst))
+			must(t, tr.AbsorbGrindChallenge(nonce, 3, nonce, dst)) // absorbs, reads, and draws
+			must(t, tr.Indices(idx, 5))
+			if got := q.Stats().Since(before).Syncs; got != want {
+				t.Errorf("mode %d waits %d times, want %d", mode, got, want)
+			}
+			tr.Free()
+		}
 	})
 }
 
