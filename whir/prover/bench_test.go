@@ -6,6 +6,7 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
 	"github.com/zkwarp/zkwarp/field/m31"
 )
 
@@ -13,6 +14,12 @@ import (
 // of the best schedule and, with names ending in wide, those after a first fold of
 // one variable.
 func BenchmarkKernels(b *testing.B) {
+	b.Run("babybear4", func(b *testing.B) {
+		benchKernels[babybear.Element, babybear.Element, babybear.E4](b, unitBabyBear4, 24)
+	})
+	b.Run("babybear5", func(b *testing.B) {
+		benchKernels[babybear.Element, babybear.Element, babybear.E5](b, unitBabyBear5, 24)
+	})
 	b.Run("m31", func(b *testing.B) { benchKernels[m31.Element, m31.CM31, m31.QM31](b, unitM31, 24) })
 }
 

@@ -8,6 +8,8 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/ntt"
 	"github.com/zkwarp/zkwarp/transcript"
@@ -24,10 +26,30 @@ type kernelTest[W field.Base[W], F field.Element[F], E field.Element[E]] struct 
 }
 
 // onKernels runs a test for every pair of fields on every device with kernels.
-func onKernels(t *testing.T, m31s func(t *testing.T, k kernelTest[m31.Element, m31.CM31, m31.QM31], q *device.Queue)) {
+func onKernels(t *testing.T, m31s func(t *testing.T, k kernelTest[m31.Element, m31.CM31, m31.QM31], q *device.Queue),
+	bb4 func(t *testing.T, k kernelTest[babybear.Element, babybear.Element, babybear.E4], q *device.Queue),
+	bb5 func(t *testing.T, k kernelTest[babybear.Element, babybear.Element, babybear.E5], q *device.Queue),
+	kb4 func(t *testing.T, k kernelTest[koalabear.Element, koalabear.Element, koalabear.E4], q *device.Queue),
+	kb5 func(t *testing.T, k kernelTest[koalabear.Element, koalabear.Element, koalabear.E5], q *device.Queue)) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
 		t.Run("m31", func(t *testing.T) {
 			m31s(t, kernelTest[m31.Element, m31.CM31, m31.QM31]{unitM31, m31.LiftPair, ntt.CM31{}.Root, transcript.M31()}, q)
+		})
+		t.Run("babybear4", func(t *testing.T) {
+			bb4(t, kernelTest[babybear.Element, babybear.Element, babybear.E4]{unitBabyBear4,
+				func(x babybear.Element) babybear.E4 { return babybear.E4{x} }, babybear.Root, transcript.BabyBear4()}, q)
+		})
+		t.Run("babybear5", func(t *testing.T) {
+			bb5(t, kernelTest[babybear.Element, babybear.Element, babybear.E5]{unitBabyBear5,
+				func(x babybear.Element) babybear.E5 { return babybear.E5{x} }, babybear.Root, transcript.BabyBear5()}, q)
+		})
+		t.Run("koalabear4", func(t *testing.T) {
+			kb4(t, kernelTest[koalabear.Element, koalabear.Element, koalabear.E4]{unitKoalaBear4,
+				func(x koalabear.Element) koalabear.E4 { return koalabear.E4{x} }, koalabear.Root, transcript.KoalaBear4()}, q)
+		})
+		t.Run("koalabear5", func(t *testing.T) {
+			kb5(t, kernelTest[koalabear.Element, koalabear.Element, koalabear.E5]{unitKoalaBear5,
+				func(x koalabear.Element) koalabear.E5 { return koalabear.E5{x} }, koalabear.Root, transcript.KoalaBear5()}, q)
 		})
 	})
 }
@@ -359,12 +381,24 @@ func testRounds[W field.Base[W], F field.Element[F], E field.Element[E]](t *test
 	}
 }
 
-func TestKernelsPoints(t *testing.T)  { onKernels(t, testPoints) }
-func TestKernelsBlocks(t *testing.T)  { onKernels(t, testBlocks) }
-func TestKernelsCombine(t *testing.T) { onKernels(t, testCombine) }
-func TestKernelsWeights(t *testing.T) { onKernels(t, testWeights) }
-func TestKernelsQueries(t *testing.T) { onKernels(t, testQueries) }
-func TestKernelsRounds(t *testing.T)  { onKernels(t, testRounds) }
+func TestKernelsPoints(t *testing.T) {
+	onKernels(t, testPoints, testPoints, testPoints, testPoints, testPoints)
+}
+func TestKernelsBlocks(t *testing.T) {
+	onKernels(t, testBlocks, testBlocks, testBlocks, testBlocks, testBlocks)
+}
+func TestKernelsCombine(t *testing.T) {
+	onKernels(t, testCombine, testCombine, testCombine, testCombine, testCombine)
+}
+func TestKernelsWeights(t *testing.T) {
+	onKernels(t, testWeights, testWeights, testWeights, testWeights, testWeights)
+}
+func TestKernelsQueries(t *testing.T) {
+	onKernels(t, testQueries, testQueries, testQueries, testQueries, testQueries)
+}
+func TestKernelsRounds(t *testing.T) {
+	onKernels(t, testRounds, testRounds, testRounds, testRounds, testRounds)
+}
 
 func TestKernelsHalves(t *testing.T) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {

@@ -5,6 +5,8 @@ import (
 
 	cuda "github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/babybear"
+	"github.com/zkwarp/zkwarp/field/koalabear"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/ntt"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
@@ -64,7 +66,15 @@ var (
 		w := ntt.CM31{}.Root(n)
 		return [2]uint32{uint32(w.Re), uint32(w.Im)}
 	})
+	unitBabyBear4  = newUnit(babybear.Kernel4, transcript.HeaderOf("babybear"), rootBabyBear)
+	unitBabyBear5  = newUnit(babybear.Kernel5, transcript.HeaderOf("babybear"), rootBabyBear)
+	unitKoalaBear4 = newUnit(koalabear.Kernel4, transcript.HeaderOf("koalabear"), rootKoalaBear)
+	unitKoalaBear5 = newUnit(koalabear.Kernel5, transcript.HeaderOf("koalabear"), rootKoalaBear)
 )
+
+func rootBabyBear(n int) [2]uint32 { return [2]uint32{uint32(babybear.Root(n))} }
+
+func rootKoalaBear(n int) [2]uint32 { return [2]uint32{uint32(koalabear.Root(n))} }
 
 // packedSource is the kernels for tables of Mersenne-31 words.
 var packedSource = m31.KernelQM31.Unit(cuda.Template{Name: "whir/prover/packed.cu", Text: packedText},
@@ -73,7 +83,7 @@ var packedSource = m31.KernelQM31.Unit(cuda.Template{Name: "whir/prover/packed.c
 // Sources is the package's translation units.
 func Sources() []*cuda.Source {
 	out := []*cuda.Source{packedSource}
-	for _, u := range []*unit{unitM31} {
+	for _, u := range []*unit{unitM31, unitBabyBear4, unitBabyBear5, unitKoalaBear4, unitKoalaBear5} {
 		out = append(out, u.source)
 	}
 	return out
