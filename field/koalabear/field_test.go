@@ -3,7 +3,9 @@
 package koalabear
 
 import (
+	"encoding/json"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"testing"
 
@@ -108,5 +110,42 @@ func TestEncoding(t *testing.T) {
 	e := fieldtest.Random[E5](rand.New(rand.NewPCG(1, 2)), P, 7)
 	if words := Words(e); len(words) != 35 || words[9] != e[1][4] || &Elements[E5](words[:34])[5] != &e[5] || len(Elements[E4](words)) != 8 {
 		t.Error("views of memory")
+	}
+}
+
+// The same numbers by another implementation, gnark-crypto v0.22.0 (its field
+// and the extension of degree four, X^2 = u): a, b, a*b,
+// 1/a, and the word that a is in memory.
+func TestKnownAnswers(t *testing.T) {
+	text, err := os.ReadFile("testdata/gnark-crypto.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known struct {
+		Words [][5]uint32
+		E4    [][4][4]uint32
+	}
+	if err := json.Unmarshal(text, &known); err != nil {
+		t.Fatal(err)
+	}
+	if len(known.Words) == 0 || len(known.E4) == 0 {
+		t.Fatal("no answers")
+	}
+	for _, k := range known.Words {
+		a, b := New(uint64(k[0])), New(uint64(k[1]))
+		if a.Mul(b).Uint32() != k[2] || a.Inverse().Uint32() != k[3] || uint32(a) != k[4] {
+			t.Errorf("%v: a*b %v, 1/a %v, word %d", k, a.Mul(b), a.Inverse(), uint32(a))
+		}
+	}
+	for _, k := range known.E4 {
+		var e [4]E4
+		for i := range e {
+			if e[i], err = e[i].SetWords(k[i][:]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if e[0].Mul(e[1]) != e[2] || e[0].Inverse() != e[3] {
+			t.Errorf("%v: a*b %v, 1/a %v", k, e[0].Mul(e[1]), e[0].Inverse())
+		}
 	}
 }

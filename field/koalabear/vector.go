@@ -11,7 +11,7 @@ import (
 
 // vectors does whole blocks of a slice with vector instructions, where the machine
 // has them; what is left is done element by element.
-var vectors = &bearvec.Field{P: P, Inverse: inverse, W: 100663290, I: uint32(imaginary)}
+var vectors = &bearvec.Field{P: P, Inverse: inverse, W: 100663290, I: uint32(imaginary), Quintic: bearvec.FifthIsOneMinusSquare}
 
 // imaginary is the root of unity of order 4.
 var imaginary = Root(2)
@@ -100,11 +100,7 @@ func FoldBase[E Ext[E]](dst []E, lo, hi []Element, r E) {
 // FoldExt is FoldBase for a table of extension elements; dst may be lo.
 func FoldExt[E Ext[E]](dst, lo, hi []E, r E) {
 	lo, hi = lo[:len(dst)], hi[:len(dst)]
-	i := 0
-	if len(r) == 4 {
-		i = vectors.Fold4(words(dst), words(lo), words(hi), coefficients(&r))
-	}
-	for ; i < len(dst); i++ {
+	for i := vectors.FoldExt(words(dst), words(lo), words(hi), coefficients(&r)); i < len(dst); i++ {
 		dst[i] = lo[i].Add(r.Mul(hi[i].Sub(lo[i])))
 	}
 }
@@ -157,11 +153,7 @@ func dotStepBase[E Ext[E]](a0, a1 []Element, b0, b1 []E) (sum E) {
 // DotExt is the sum of a[i] * b[i].
 func DotExt[E Ext[E]](a, b []E) (sum E) {
 	b = b[:len(a)]
-	i := 0
-	if len(sum) == 4 {
-		i = vectors.Dot4(coefficients(&sum), words(a), words(b))
-	}
-	for ; i < len(a); i++ {
+	for i := vectors.DotExt(coefficients(&sum), words(a), words(b)); i < len(a); i++ {
 		sum = sum.Add(a[i].Mul(b[i]))
 	}
 	return sum
@@ -169,11 +161,7 @@ func DotExt[E Ext[E]](a, b []E) (sum E) {
 
 // dotStepExt is DotExt of a1 - a0 and b1 - b0.
 func dotStepExt[E Ext[E]](a0, a1, b0, b1 []E) (sum E) {
-	i := 0
-	if len(sum) == 4 {
-		i = vectors.DotStep4(coefficients(&sum), words(a0), words(a1), words(b0), words(b1))
-	}
-	for ; i < len(a0); i++ {
+	for i := vectors.DotStepExt(coefficients(&sum), words(a0), words(a1), words(b0), words(b1)); i < len(a0); i++ {
 		sum = sum.Add(a1[i].Sub(a0[i]).Mul(b1[i].Sub(b0[i])))
 	}
 	return sum
@@ -211,11 +199,7 @@ func CombineBase[E Ext[E]](dst []E, x []Element, stride int, c []E) {
 // MulAddExt sets dst[i] += c * x[i].
 func MulAddExt[E Ext[E]](dst, x []E, c E) {
 	x = x[:len(dst)]
-	i := 0
-	if len(c) == 4 {
-		i = vectors.MulAdd4(words(dst), words(x), coefficients(&c))
-	}
-	for ; i < len(dst); i++ {
+	for i := vectors.MulAddExt(words(dst), words(x), coefficients(&c)); i < len(dst); i++ {
 		dst[i] = dst[i].Add(c.Mul(x[i]))
 	}
 }
@@ -223,11 +207,7 @@ func MulAddExt[E Ext[E]](dst, x []E, c E) {
 // ScaleExt sets dst[i] = c * x[i].
 func ScaleExt[E Ext[E]](dst, x []E, c E) {
 	x = x[:len(dst)]
-	i := 0
-	if len(c) == 4 {
-		i = vectors.Scale4(words(dst), words(x), coefficients(&c))
-	}
-	for ; i < len(dst); i++ {
+	for i := vectors.ScaleExt(words(dst), words(x), coefficients(&c)); i < len(dst); i++ {
 		dst[i] = c.Mul(x[i])
 	}
 }

@@ -9,11 +9,12 @@ package bearvec
 
 //go:generate go run -tags=purego ./genvec
 
-// Field is a prime field: the assembly reads its words in this order.
+// Field is a prime field: the assembly reads its first words in this order.
 type Field struct {
-	P, Inverse uint32 // 1/P modulo 2^32
-	W          uint32 // X^4 = W in the extension of degree four, in Montgomery form
-	I          uint32 // the root of unity of order 4
+	P, Inverse uint32  // 1/P modulo 2^32
+	W          uint32  // X^4 = W in the extension of degree four, in Montgomery form
+	I          uint32  // the root of unity of order 4
+	Quintic    Quintic // the extension of degree five
 }
 
 // factor is a word and the word times 1/P modulo 2^32.
@@ -58,6 +59,14 @@ func (f *Field) mul(a, b uint32) uint32 { return f.reduce(uint64(a) * uint64(b))
 func (f *Field) add(a, b uint32) uint32 {
 	a += b
 	return min(a, a-f.P)
+}
+
+// whole is the number of elements in whole vectors of them, of n.
+func whole(n int) int {
+	if w := sumLanes() * 2; w > 0 {
+		return n - n%w
+	}
+	return 0
 }
 
 // matrix of multiplication by an element of degree four.
@@ -196,32 +205,32 @@ func (f *Field) DotBaseStep(sum, x0, x1, y0, y1 []uint32) int {
 	return n
 }
 
-// Fold4 sets dst[i] = lo[i] + r*(hi[i] - lo[i]) for elements of degree four.
-func (f *Field) Fold4(dst, lo, hi, r []uint32) int {
+// fold4 sets dst[i] = lo[i] + r*(hi[i] - lo[i]) for elements of degree four.
+func (f *Field) fold4(dst, lo, hi, r []uint32) int {
 	if len(dst) < 4*few {
 		return 0
 	}
 	return fold4Blocks(first(dst), first(lo), first(hi), f.matrix(r), f, len(dst)/4)
 }
 
-// MulAdd4 sets dst[i] += c * x[i].
-func (f *Field) MulAdd4(dst, x, c []uint32) int {
+// mulAdd4 sets dst[i] += c * x[i].
+func (f *Field) mulAdd4(dst, x, c []uint32) int {
 	if len(dst) < 4*few {
 		return 0
 	}
 	return mulAdd4Blocks(first(dst), first(x), f.matrix(c), f, len(dst)/4)
 }
 
-// Scale4 sets dst[i] = c * x[i].
-func (f *Field) Scale4(dst, x, c []uint32) int {
+// scale4 sets dst[i] = c * x[i].
+func (f *Field) scale4(dst, x, c []uint32) int {
 	if len(dst) < 4*few {
 		return 0
 	}
 	return scale4Blocks(first(dst), first(x), f.matrix(c), f, len(dst)/4)
 }
 
-// Dot4 is the sum of x[i]*y[i], into the element sum.
-func (f *Field) Dot4(sum, x, y []uint32) int {
+// dot4 is the sum of x[i]*y[i], into the element sum.
+func (f *Field) dot4(sum, x, y []uint32) int {
 	if len(x) == 0 {
 		return 0
 	}
@@ -231,8 +240,8 @@ func (f *Field) Dot4(sum, x, y []uint32) int {
 	return n
 }
 
-// DotStep4 is the sum of (x1[i]-x0[i])*(y1[i]-y0[i]).
-func (f *Field) DotStep4(sum, x0, x1, y0, y1 []uint32) int {
+// dotStep4 is the sum of (x1[i]-x0[i])*(y1[i]-y0[i]).
+func (f *Field) dotStep4(sum, x0, x1, y0, y1 []uint32) int {
 	if len(x0) == 0 {
 		return 0
 	}

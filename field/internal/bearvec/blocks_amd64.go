@@ -49,6 +49,50 @@ func subBlocks(dst *uint32, a *uint32, b *uint32, f *Field, n int) int {
 }
 
 //go:noescape
+func addOneAVX2(dst *uint32, a *uint32, b *uint32, f *Field, n int)
+
+//go:noescape
+func addOneAVX512(dst *uint32, a *uint32, b *uint32, f *Field, n int)
+
+func addOneBlocks(dst *uint32, a *uint32, b *uint32, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			addOneAVX512(dst, a, b, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			addOneAVX2(dst, a, b, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func subOneAVX2(dst *uint32, a *uint32, b *uint32, f *Field, n int)
+
+//go:noescape
+func subOneAVX512(dst *uint32, a *uint32, b *uint32, f *Field, n int)
+
+func subOneBlocks(dst *uint32, a *uint32, b *uint32, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			subOneAVX512(dst, a, b, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			subOneAVX2(dst, a, b, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
 func mulAVX2(dst *uint32, a *uint32, b *uint32, f *Field, n int)
 
 //go:noescape
@@ -438,6 +482,94 @@ func mulAddFour4Blocks(dst *uint32, x *uint32, stride int, m *matrix, f *Field, 
 	case useAVX2:
 		if n >= 8 {
 			mulAddFour4AVX2(dst, x, stride, m, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func apart5AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
+
+//go:noescape
+func apart5AVX512(dst *uint32, stride int, src *uint32, f *Field, n int)
+
+func apart5Blocks(dst *uint32, stride int, src *uint32, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			apart5AVX512(dst, stride, src, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			apart5AVX2(dst, stride, src, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func together5AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
+
+//go:noescape
+func together5AVX512(dst *uint32, src *uint32, stride int, f *Field, n int)
+
+func together5Blocks(dst *uint32, src *uint32, stride int, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			together5AVX512(dst, src, stride, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			together5AVX2(dst, src, stride, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func constants5AVX2(dst *uint32, x *uint32, stride int, c *[5]uint32, f *Field, n int)
+
+//go:noescape
+func constants5AVX512(dst *uint32, x *uint32, stride int, c *[5]uint32, f *Field, n int)
+
+func constants5Blocks(dst *uint32, x *uint32, stride int, c *[5]uint32, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			constants5AVX512(dst, x, stride, c, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			constants5AVX2(dst, x, stride, c, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func products5AVX2(dst *uint32, x *uint32, stride int, y *[5]*uint32, f *Field, n int)
+
+//go:noescape
+func products5AVX512(dst *uint32, x *uint32, stride int, y *[5]*uint32, f *Field, n int)
+
+func products5Blocks(dst *uint32, x *uint32, stride int, y *[5]*uint32, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			products5AVX512(dst, x, stride, y, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			products5AVX2(dst, x, stride, y, f, n/8)
 			return n &^ 7
 		}
 	}

@@ -154,6 +154,506 @@ DATA first54AVX2<>+24(SB)/4, $0
 DATA first54AVX2<>+28(SB)/4, $0
 GLOBL first54AVX2<>(SB), RODATA|NOPTR, $32
 
+DATA apart00AVX2<>+0(SB)/4, $0
+DATA apart00AVX2<>+4(SB)/4, $5
+DATA apart00AVX2<>+8(SB)/4, $2
+DATA apart00AVX2<>+12(SB)/4, $7
+DATA apart00AVX2<>+16(SB)/4, $4
+DATA apart00AVX2<>+20(SB)/4, $1
+DATA apart00AVX2<>+24(SB)/4, $6
+DATA apart00AVX2<>+28(SB)/4, $3
+GLOBL apart00AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart01AVX2<>+0(SB)/4, $0
+DATA apart01AVX2<>+4(SB)/4, $5
+DATA apart01AVX2<>+8(SB)/4, $2
+DATA apart01AVX2<>+12(SB)/4, $7
+DATA apart01AVX2<>+16(SB)/4, $4
+DATA apart01AVX2<>+20(SB)/4, $1
+DATA apart01AVX2<>+24(SB)/4, $6
+DATA apart01AVX2<>+28(SB)/4, $3
+GLOBL apart01AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart02AVX2<>+0(SB)/4, $0
+DATA apart02AVX2<>+4(SB)/4, $5
+DATA apart02AVX2<>+8(SB)/4, $2
+DATA apart02AVX2<>+12(SB)/4, $7
+DATA apart02AVX2<>+16(SB)/4, $4
+DATA apart02AVX2<>+20(SB)/4, $1
+DATA apart02AVX2<>+24(SB)/4, $6
+DATA apart02AVX2<>+28(SB)/4, $3
+GLOBL apart02AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart03AVX2<>+0(SB)/4, $0
+DATA apart03AVX2<>+4(SB)/4, $5
+DATA apart03AVX2<>+8(SB)/4, $2
+DATA apart03AVX2<>+12(SB)/4, $7
+DATA apart03AVX2<>+16(SB)/4, $4
+DATA apart03AVX2<>+20(SB)/4, $1
+DATA apart03AVX2<>+24(SB)/4, $6
+DATA apart03AVX2<>+28(SB)/4, $3
+GLOBL apart03AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart04AVX2<>+0(SB)/4, $0
+DATA apart04AVX2<>+4(SB)/4, $5
+DATA apart04AVX2<>+8(SB)/4, $2
+DATA apart04AVX2<>+12(SB)/4, $7
+DATA apart04AVX2<>+16(SB)/4, $4
+DATA apart04AVX2<>+20(SB)/4, $1
+DATA apart04AVX2<>+24(SB)/4, $6
+DATA apart04AVX2<>+28(SB)/4, $3
+GLOBL apart04AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart10AVX2<>+0(SB)/4, $1
+DATA apart10AVX2<>+4(SB)/4, $6
+DATA apart10AVX2<>+8(SB)/4, $3
+DATA apart10AVX2<>+12(SB)/4, $0
+DATA apart10AVX2<>+16(SB)/4, $5
+DATA apart10AVX2<>+20(SB)/4, $2
+DATA apart10AVX2<>+24(SB)/4, $7
+DATA apart10AVX2<>+28(SB)/4, $4
+GLOBL apart10AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart11AVX2<>+0(SB)/4, $1
+DATA apart11AVX2<>+4(SB)/4, $6
+DATA apart11AVX2<>+8(SB)/4, $3
+DATA apart11AVX2<>+12(SB)/4, $0
+DATA apart11AVX2<>+16(SB)/4, $5
+DATA apart11AVX2<>+20(SB)/4, $2
+DATA apart11AVX2<>+24(SB)/4, $7
+DATA apart11AVX2<>+28(SB)/4, $4
+GLOBL apart11AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart12AVX2<>+0(SB)/4, $1
+DATA apart12AVX2<>+4(SB)/4, $6
+DATA apart12AVX2<>+8(SB)/4, $3
+DATA apart12AVX2<>+12(SB)/4, $0
+DATA apart12AVX2<>+16(SB)/4, $5
+DATA apart12AVX2<>+20(SB)/4, $2
+DATA apart12AVX2<>+24(SB)/4, $7
+DATA apart12AVX2<>+28(SB)/4, $4
+GLOBL apart12AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart13AVX2<>+0(SB)/4, $1
+DATA apart13AVX2<>+4(SB)/4, $6
+DATA apart13AVX2<>+8(SB)/4, $3
+DATA apart13AVX2<>+12(SB)/4, $0
+DATA apart13AVX2<>+16(SB)/4, $5
+DATA apart13AVX2<>+20(SB)/4, $2
+DATA apart13AVX2<>+24(SB)/4, $7
+DATA apart13AVX2<>+28(SB)/4, $4
+GLOBL apart13AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart14AVX2<>+0(SB)/4, $1
+DATA apart14AVX2<>+4(SB)/4, $6
+DATA apart14AVX2<>+8(SB)/4, $3
+DATA apart14AVX2<>+12(SB)/4, $0
+DATA apart14AVX2<>+16(SB)/4, $5
+DATA apart14AVX2<>+20(SB)/4, $2
+DATA apart14AVX2<>+24(SB)/4, $7
+DATA apart14AVX2<>+28(SB)/4, $4
+GLOBL apart14AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart20AVX2<>+0(SB)/4, $2
+DATA apart20AVX2<>+4(SB)/4, $7
+DATA apart20AVX2<>+8(SB)/4, $4
+DATA apart20AVX2<>+12(SB)/4, $1
+DATA apart20AVX2<>+16(SB)/4, $6
+DATA apart20AVX2<>+20(SB)/4, $3
+DATA apart20AVX2<>+24(SB)/4, $0
+DATA apart20AVX2<>+28(SB)/4, $5
+GLOBL apart20AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart21AVX2<>+0(SB)/4, $2
+DATA apart21AVX2<>+4(SB)/4, $7
+DATA apart21AVX2<>+8(SB)/4, $4
+DATA apart21AVX2<>+12(SB)/4, $1
+DATA apart21AVX2<>+16(SB)/4, $6
+DATA apart21AVX2<>+20(SB)/4, $3
+DATA apart21AVX2<>+24(SB)/4, $0
+DATA apart21AVX2<>+28(SB)/4, $5
+GLOBL apart21AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart22AVX2<>+0(SB)/4, $2
+DATA apart22AVX2<>+4(SB)/4, $7
+DATA apart22AVX2<>+8(SB)/4, $4
+DATA apart22AVX2<>+12(SB)/4, $1
+DATA apart22AVX2<>+16(SB)/4, $6
+DATA apart22AVX2<>+20(SB)/4, $3
+DATA apart22AVX2<>+24(SB)/4, $0
+DATA apart22AVX2<>+28(SB)/4, $5
+GLOBL apart22AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart23AVX2<>+0(SB)/4, $2
+DATA apart23AVX2<>+4(SB)/4, $7
+DATA apart23AVX2<>+8(SB)/4, $4
+DATA apart23AVX2<>+12(SB)/4, $1
+DATA apart23AVX2<>+16(SB)/4, $6
+DATA apart23AVX2<>+20(SB)/4, $3
+DATA apart23AVX2<>+24(SB)/4, $0
+DATA apart23AVX2<>+28(SB)/4, $5
+GLOBL apart23AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart24AVX2<>+0(SB)/4, $2
+DATA apart24AVX2<>+4(SB)/4, $7
+DATA apart24AVX2<>+8(SB)/4, $4
+DATA apart24AVX2<>+12(SB)/4, $1
+DATA apart24AVX2<>+16(SB)/4, $6
+DATA apart24AVX2<>+20(SB)/4, $3
+DATA apart24AVX2<>+24(SB)/4, $0
+DATA apart24AVX2<>+28(SB)/4, $5
+GLOBL apart24AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart30AVX2<>+0(SB)/4, $3
+DATA apart30AVX2<>+4(SB)/4, $0
+DATA apart30AVX2<>+8(SB)/4, $5
+DATA apart30AVX2<>+12(SB)/4, $2
+DATA apart30AVX2<>+16(SB)/4, $7
+DATA apart30AVX2<>+20(SB)/4, $4
+DATA apart30AVX2<>+24(SB)/4, $1
+DATA apart30AVX2<>+28(SB)/4, $6
+GLOBL apart30AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart31AVX2<>+0(SB)/4, $3
+DATA apart31AVX2<>+4(SB)/4, $0
+DATA apart31AVX2<>+8(SB)/4, $5
+DATA apart31AVX2<>+12(SB)/4, $2
+DATA apart31AVX2<>+16(SB)/4, $7
+DATA apart31AVX2<>+20(SB)/4, $4
+DATA apart31AVX2<>+24(SB)/4, $1
+DATA apart31AVX2<>+28(SB)/4, $6
+GLOBL apart31AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart32AVX2<>+0(SB)/4, $3
+DATA apart32AVX2<>+4(SB)/4, $0
+DATA apart32AVX2<>+8(SB)/4, $5
+DATA apart32AVX2<>+12(SB)/4, $2
+DATA apart32AVX2<>+16(SB)/4, $7
+DATA apart32AVX2<>+20(SB)/4, $4
+DATA apart32AVX2<>+24(SB)/4, $1
+DATA apart32AVX2<>+28(SB)/4, $6
+GLOBL apart32AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart33AVX2<>+0(SB)/4, $3
+DATA apart33AVX2<>+4(SB)/4, $0
+DATA apart33AVX2<>+8(SB)/4, $5
+DATA apart33AVX2<>+12(SB)/4, $2
+DATA apart33AVX2<>+16(SB)/4, $7
+DATA apart33AVX2<>+20(SB)/4, $4
+DATA apart33AVX2<>+24(SB)/4, $1
+DATA apart33AVX2<>+28(SB)/4, $6
+GLOBL apart33AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart34AVX2<>+0(SB)/4, $3
+DATA apart34AVX2<>+4(SB)/4, $0
+DATA apart34AVX2<>+8(SB)/4, $5
+DATA apart34AVX2<>+12(SB)/4, $2
+DATA apart34AVX2<>+16(SB)/4, $7
+DATA apart34AVX2<>+20(SB)/4, $4
+DATA apart34AVX2<>+24(SB)/4, $1
+DATA apart34AVX2<>+28(SB)/4, $6
+GLOBL apart34AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart40AVX2<>+0(SB)/4, $4
+DATA apart40AVX2<>+4(SB)/4, $1
+DATA apart40AVX2<>+8(SB)/4, $6
+DATA apart40AVX2<>+12(SB)/4, $3
+DATA apart40AVX2<>+16(SB)/4, $0
+DATA apart40AVX2<>+20(SB)/4, $5
+DATA apart40AVX2<>+24(SB)/4, $2
+DATA apart40AVX2<>+28(SB)/4, $7
+GLOBL apart40AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart41AVX2<>+0(SB)/4, $4
+DATA apart41AVX2<>+4(SB)/4, $1
+DATA apart41AVX2<>+8(SB)/4, $6
+DATA apart41AVX2<>+12(SB)/4, $3
+DATA apart41AVX2<>+16(SB)/4, $0
+DATA apart41AVX2<>+20(SB)/4, $5
+DATA apart41AVX2<>+24(SB)/4, $2
+DATA apart41AVX2<>+28(SB)/4, $7
+GLOBL apart41AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart42AVX2<>+0(SB)/4, $4
+DATA apart42AVX2<>+4(SB)/4, $1
+DATA apart42AVX2<>+8(SB)/4, $6
+DATA apart42AVX2<>+12(SB)/4, $3
+DATA apart42AVX2<>+16(SB)/4, $0
+DATA apart42AVX2<>+20(SB)/4, $5
+DATA apart42AVX2<>+24(SB)/4, $2
+DATA apart42AVX2<>+28(SB)/4, $7
+GLOBL apart42AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart43AVX2<>+0(SB)/4, $4
+DATA apart43AVX2<>+4(SB)/4, $1
+DATA apart43AVX2<>+8(SB)/4, $6
+DATA apart43AVX2<>+12(SB)/4, $3
+DATA apart43AVX2<>+16(SB)/4, $0
+DATA apart43AVX2<>+20(SB)/4, $5
+DATA apart43AVX2<>+24(SB)/4, $2
+DATA apart43AVX2<>+28(SB)/4, $7
+GLOBL apart43AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart44AVX2<>+0(SB)/4, $4
+DATA apart44AVX2<>+4(SB)/4, $1
+DATA apart44AVX2<>+8(SB)/4, $6
+DATA apart44AVX2<>+12(SB)/4, $3
+DATA apart44AVX2<>+16(SB)/4, $0
+DATA apart44AVX2<>+20(SB)/4, $5
+DATA apart44AVX2<>+24(SB)/4, $2
+DATA apart44AVX2<>+28(SB)/4, $7
+GLOBL apart44AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together00AVX2<>+0(SB)/4, $0
+DATA together00AVX2<>+4(SB)/4, $0
+DATA together00AVX2<>+8(SB)/4, $0
+DATA together00AVX2<>+12(SB)/4, $0
+DATA together00AVX2<>+16(SB)/4, $0
+DATA together00AVX2<>+20(SB)/4, $1
+DATA together00AVX2<>+24(SB)/4, $1
+DATA together00AVX2<>+28(SB)/4, $1
+GLOBL together00AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together01AVX2<>+0(SB)/4, $0
+DATA together01AVX2<>+4(SB)/4, $0
+DATA together01AVX2<>+8(SB)/4, $0
+DATA together01AVX2<>+12(SB)/4, $0
+DATA together01AVX2<>+16(SB)/4, $0
+DATA together01AVX2<>+20(SB)/4, $1
+DATA together01AVX2<>+24(SB)/4, $1
+DATA together01AVX2<>+28(SB)/4, $1
+GLOBL together01AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together02AVX2<>+0(SB)/4, $0
+DATA together02AVX2<>+4(SB)/4, $0
+DATA together02AVX2<>+8(SB)/4, $0
+DATA together02AVX2<>+12(SB)/4, $0
+DATA together02AVX2<>+16(SB)/4, $0
+DATA together02AVX2<>+20(SB)/4, $1
+DATA together02AVX2<>+24(SB)/4, $1
+DATA together02AVX2<>+28(SB)/4, $1
+GLOBL together02AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together03AVX2<>+0(SB)/4, $0
+DATA together03AVX2<>+4(SB)/4, $0
+DATA together03AVX2<>+8(SB)/4, $0
+DATA together03AVX2<>+12(SB)/4, $0
+DATA together03AVX2<>+16(SB)/4, $0
+DATA together03AVX2<>+20(SB)/4, $1
+DATA together03AVX2<>+24(SB)/4, $1
+DATA together03AVX2<>+28(SB)/4, $1
+GLOBL together03AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together04AVX2<>+0(SB)/4, $0
+DATA together04AVX2<>+4(SB)/4, $0
+DATA together04AVX2<>+8(SB)/4, $0
+DATA together04AVX2<>+12(SB)/4, $0
+DATA together04AVX2<>+16(SB)/4, $0
+DATA together04AVX2<>+20(SB)/4, $1
+DATA together04AVX2<>+24(SB)/4, $1
+DATA together04AVX2<>+28(SB)/4, $1
+GLOBL together04AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together10AVX2<>+0(SB)/4, $1
+DATA together10AVX2<>+4(SB)/4, $1
+DATA together10AVX2<>+8(SB)/4, $2
+DATA together10AVX2<>+12(SB)/4, $2
+DATA together10AVX2<>+16(SB)/4, $2
+DATA together10AVX2<>+20(SB)/4, $2
+DATA together10AVX2<>+24(SB)/4, $2
+DATA together10AVX2<>+28(SB)/4, $3
+GLOBL together10AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together11AVX2<>+0(SB)/4, $1
+DATA together11AVX2<>+4(SB)/4, $1
+DATA together11AVX2<>+8(SB)/4, $2
+DATA together11AVX2<>+12(SB)/4, $2
+DATA together11AVX2<>+16(SB)/4, $2
+DATA together11AVX2<>+20(SB)/4, $2
+DATA together11AVX2<>+24(SB)/4, $2
+DATA together11AVX2<>+28(SB)/4, $3
+GLOBL together11AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together12AVX2<>+0(SB)/4, $1
+DATA together12AVX2<>+4(SB)/4, $1
+DATA together12AVX2<>+8(SB)/4, $2
+DATA together12AVX2<>+12(SB)/4, $2
+DATA together12AVX2<>+16(SB)/4, $2
+DATA together12AVX2<>+20(SB)/4, $2
+DATA together12AVX2<>+24(SB)/4, $2
+DATA together12AVX2<>+28(SB)/4, $3
+GLOBL together12AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together13AVX2<>+0(SB)/4, $1
+DATA together13AVX2<>+4(SB)/4, $1
+DATA together13AVX2<>+8(SB)/4, $2
+DATA together13AVX2<>+12(SB)/4, $2
+DATA together13AVX2<>+16(SB)/4, $2
+DATA together13AVX2<>+20(SB)/4, $2
+DATA together13AVX2<>+24(SB)/4, $2
+DATA together13AVX2<>+28(SB)/4, $3
+GLOBL together13AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together14AVX2<>+0(SB)/4, $1
+DATA together14AVX2<>+4(SB)/4, $1
+DATA together14AVX2<>+8(SB)/4, $2
+DATA together14AVX2<>+12(SB)/4, $2
+DATA together14AVX2<>+16(SB)/4, $2
+DATA together14AVX2<>+20(SB)/4, $2
+DATA together14AVX2<>+24(SB)/4, $2
+DATA together14AVX2<>+28(SB)/4, $3
+GLOBL together14AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together20AVX2<>+0(SB)/4, $3
+DATA together20AVX2<>+4(SB)/4, $3
+DATA together20AVX2<>+8(SB)/4, $3
+DATA together20AVX2<>+12(SB)/4, $3
+DATA together20AVX2<>+16(SB)/4, $4
+DATA together20AVX2<>+20(SB)/4, $4
+DATA together20AVX2<>+24(SB)/4, $4
+DATA together20AVX2<>+28(SB)/4, $4
+GLOBL together20AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together21AVX2<>+0(SB)/4, $3
+DATA together21AVX2<>+4(SB)/4, $3
+DATA together21AVX2<>+8(SB)/4, $3
+DATA together21AVX2<>+12(SB)/4, $3
+DATA together21AVX2<>+16(SB)/4, $4
+DATA together21AVX2<>+20(SB)/4, $4
+DATA together21AVX2<>+24(SB)/4, $4
+DATA together21AVX2<>+28(SB)/4, $4
+GLOBL together21AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together22AVX2<>+0(SB)/4, $3
+DATA together22AVX2<>+4(SB)/4, $3
+DATA together22AVX2<>+8(SB)/4, $3
+DATA together22AVX2<>+12(SB)/4, $3
+DATA together22AVX2<>+16(SB)/4, $4
+DATA together22AVX2<>+20(SB)/4, $4
+DATA together22AVX2<>+24(SB)/4, $4
+DATA together22AVX2<>+28(SB)/4, $4
+GLOBL together22AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together23AVX2<>+0(SB)/4, $3
+DATA together23AVX2<>+4(SB)/4, $3
+DATA together23AVX2<>+8(SB)/4, $3
+DATA together23AVX2<>+12(SB)/4, $3
+DATA together23AVX2<>+16(SB)/4, $4
+DATA together23AVX2<>+20(SB)/4, $4
+DATA together23AVX2<>+24(SB)/4, $4
+DATA together23AVX2<>+28(SB)/4, $4
+GLOBL together23AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together24AVX2<>+0(SB)/4, $3
+DATA together24AVX2<>+4(SB)/4, $3
+DATA together24AVX2<>+8(SB)/4, $3
+DATA together24AVX2<>+12(SB)/4, $3
+DATA together24AVX2<>+16(SB)/4, $4
+DATA together24AVX2<>+20(SB)/4, $4
+DATA together24AVX2<>+24(SB)/4, $4
+DATA together24AVX2<>+28(SB)/4, $4
+GLOBL together24AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together30AVX2<>+0(SB)/4, $4
+DATA together30AVX2<>+4(SB)/4, $5
+DATA together30AVX2<>+8(SB)/4, $5
+DATA together30AVX2<>+12(SB)/4, $5
+DATA together30AVX2<>+16(SB)/4, $5
+DATA together30AVX2<>+20(SB)/4, $5
+DATA together30AVX2<>+24(SB)/4, $6
+DATA together30AVX2<>+28(SB)/4, $6
+GLOBL together30AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together31AVX2<>+0(SB)/4, $4
+DATA together31AVX2<>+4(SB)/4, $5
+DATA together31AVX2<>+8(SB)/4, $5
+DATA together31AVX2<>+12(SB)/4, $5
+DATA together31AVX2<>+16(SB)/4, $5
+DATA together31AVX2<>+20(SB)/4, $5
+DATA together31AVX2<>+24(SB)/4, $6
+DATA together31AVX2<>+28(SB)/4, $6
+GLOBL together31AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together32AVX2<>+0(SB)/4, $4
+DATA together32AVX2<>+4(SB)/4, $5
+DATA together32AVX2<>+8(SB)/4, $5
+DATA together32AVX2<>+12(SB)/4, $5
+DATA together32AVX2<>+16(SB)/4, $5
+DATA together32AVX2<>+20(SB)/4, $5
+DATA together32AVX2<>+24(SB)/4, $6
+DATA together32AVX2<>+28(SB)/4, $6
+GLOBL together32AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together33AVX2<>+0(SB)/4, $4
+DATA together33AVX2<>+4(SB)/4, $5
+DATA together33AVX2<>+8(SB)/4, $5
+DATA together33AVX2<>+12(SB)/4, $5
+DATA together33AVX2<>+16(SB)/4, $5
+DATA together33AVX2<>+20(SB)/4, $5
+DATA together33AVX2<>+24(SB)/4, $6
+DATA together33AVX2<>+28(SB)/4, $6
+GLOBL together33AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together34AVX2<>+0(SB)/4, $4
+DATA together34AVX2<>+4(SB)/4, $5
+DATA together34AVX2<>+8(SB)/4, $5
+DATA together34AVX2<>+12(SB)/4, $5
+DATA together34AVX2<>+16(SB)/4, $5
+DATA together34AVX2<>+20(SB)/4, $5
+DATA together34AVX2<>+24(SB)/4, $6
+DATA together34AVX2<>+28(SB)/4, $6
+GLOBL together34AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together40AVX2<>+0(SB)/4, $6
+DATA together40AVX2<>+4(SB)/4, $6
+DATA together40AVX2<>+8(SB)/4, $6
+DATA together40AVX2<>+12(SB)/4, $7
+DATA together40AVX2<>+16(SB)/4, $7
+DATA together40AVX2<>+20(SB)/4, $7
+DATA together40AVX2<>+24(SB)/4, $7
+DATA together40AVX2<>+28(SB)/4, $7
+GLOBL together40AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together41AVX2<>+0(SB)/4, $6
+DATA together41AVX2<>+4(SB)/4, $6
+DATA together41AVX2<>+8(SB)/4, $6
+DATA together41AVX2<>+12(SB)/4, $7
+DATA together41AVX2<>+16(SB)/4, $7
+DATA together41AVX2<>+20(SB)/4, $7
+DATA together41AVX2<>+24(SB)/4, $7
+DATA together41AVX2<>+28(SB)/4, $7
+GLOBL together41AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together42AVX2<>+0(SB)/4, $6
+DATA together42AVX2<>+4(SB)/4, $6
+DATA together42AVX2<>+8(SB)/4, $6
+DATA together42AVX2<>+12(SB)/4, $7
+DATA together42AVX2<>+16(SB)/4, $7
+DATA together42AVX2<>+20(SB)/4, $7
+DATA together42AVX2<>+24(SB)/4, $7
+DATA together42AVX2<>+28(SB)/4, $7
+GLOBL together42AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together43AVX2<>+0(SB)/4, $6
+DATA together43AVX2<>+4(SB)/4, $6
+DATA together43AVX2<>+8(SB)/4, $6
+DATA together43AVX2<>+12(SB)/4, $7
+DATA together43AVX2<>+16(SB)/4, $7
+DATA together43AVX2<>+20(SB)/4, $7
+DATA together43AVX2<>+24(SB)/4, $7
+DATA together43AVX2<>+28(SB)/4, $7
+GLOBL together43AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together44AVX2<>+0(SB)/4, $6
+DATA together44AVX2<>+4(SB)/4, $6
+DATA together44AVX2<>+8(SB)/4, $6
+DATA together44AVX2<>+12(SB)/4, $7
+DATA together44AVX2<>+16(SB)/4, $7
+DATA together44AVX2<>+20(SB)/4, $7
+DATA together44AVX2<>+24(SB)/4, $7
+DATA together44AVX2<>+28(SB)/4, $7
+GLOBL together44AVX2<>(SB), RODATA|NOPTR, $32
+
 // func addAVX2(dst *uint32, a *uint32, b *uint32, f *Field, n int)
 TEXT ·addAVX2(SB), NOSPLIT, $0-40
 	MOVQ dst+0(FP), DI
@@ -211,6 +711,56 @@ loop:
 	ADDQ $64, DI
 	ADDQ $64, SI
 	ADDQ $64, DX
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func addOneAVX2(dst *uint32, a *uint32, b *uint32, f *Field, n int)
+TEXT ·addOneAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y1
+
+loop:
+	VMOVDQU 0(SI), Y1
+	VMOVDQU 0(DX), Y2
+	VPADDD Y1, Y2, Y1
+	VPSUBD Y0, Y1, Y2
+	VPMINUD Y2, Y1, Y1
+	VMOVDQU Y1, 0(DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func subOneAVX2(dst *uint32, a *uint32, b *uint32, f *Field, n int)
+TEXT ·subOneAVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ b+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y1
+
+loop:
+	VMOVDQU 0(SI), Y1
+	VMOVDQU 0(DX), Y2
+	VPSUBD Y2, Y1, Y1
+	VPADDD Y0, Y1, Y2
+	VPMINUD Y2, Y1, Y1
+	VMOVDQU Y1, 0(DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, DX
 	DECQ BX
 	JNZ loop
 	VZEROUPPER
@@ -2205,6 +2755,343 @@ loop:
 	VMOVDQU Y2, 96(DI)
 	ADDQ $128, DI
 	ADDQ $32, SI
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func apart5AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
+TEXT ·apart5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), SI
+	MOVQ src+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y0
+	LEAQ (SI)(SI*2), AX
+
+loop:
+	VMOVDQU apart00AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart01AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0xc, Y1, Y0, Y0
+	VMOVDQU apart02AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU apart03AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x60, Y1, Y0, Y0
+	VMOVDQU apart04AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0x80, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)
+	VMOVDQU apart10AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart11AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x4, Y1, Y0, Y0
+	VMOVDQU apart12AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x18, Y1, Y0, Y0
+	VMOVDQU apart13AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x60, Y1, Y0, Y0
+	VMOVDQU apart14AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0x80, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*1)
+	VMOVDQU apart20AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart21AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x4, Y1, Y0, Y0
+	VMOVDQU apart22AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x18, Y1, Y0, Y0
+	VMOVDQU apart23AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x20, Y1, Y0, Y0
+	VMOVDQU apart24AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*2)
+	VMOVDQU apart30AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart31AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x6, Y1, Y0, Y0
+	VMOVDQU apart32AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x18, Y1, Y0, Y0
+	VMOVDQU apart33AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x20, Y1, Y0, Y0
+	VMOVDQU apart34AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU apart40AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart41AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x6, Y1, Y0, Y0
+	VMOVDQU apart42AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU apart43AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x30, Y1, Y0, Y0
+	VMOVDQU apart44AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*4)
+	ADDQ $32, DI
+	ADDQ $160, DX
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func together5AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
+TEXT ·together5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ stride+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y0
+	LEAQ (DX)(DX*2), AX
+
+loop:
+	VMOVDQU together00AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together01AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU together02AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU together03AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU together04AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU Y0, 0(DI)
+	VMOVDQU together10AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together11AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU together12AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU together13AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU together14AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU Y0, 32(DI)
+	VMOVDQU together20AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together21AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU together22AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU together23AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU together24AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU Y0, 64(DI)
+	VMOVDQU together30AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together31AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU together32AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU together33AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU together34AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU Y0, 96(DI)
+	VMOVDQU together40AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together41AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU together42AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU together43AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU together44AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU Y0, 128(DI)
+	ADDQ $160, DI
+	ADDQ $32, SI
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func constants5AVX2(dst *uint32, x *uint32, stride int, c *[5]uint32, f *Field, n int)
+TEXT ·constants5AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ stride+16(FP), DX
+	MOVQ c+24(FP), CX
+	MOVQ f+32(FP), R8
+	MOVQ n+40(FP), BX
+	VPBROADCASTD 0(R8), Y0
+	VPBROADCASTD 4(R8), Y1
+	LEAQ (DX)(DX*2), AX
+	VPBROADCASTD 0(CX), Y2
+	VPBROADCASTD 4(CX), Y3
+	VPBROADCASTD 8(CX), Y4
+	VPBROADCASTD 12(CX), Y5
+	VPBROADCASTD 16(CX), Y6
+
+loop:
+	VPSLLQ $32, Y0, Y7
+	VPMULUDQ (SI), Y2, Y8
+	VMOVSHDUP (SI), Y9
+	VPMULUDQ Y9, Y2, Y9
+	VPMULUDQ (SI)(DX*1), Y3, Y10
+	VPADDQ Y8, Y10, Y8
+	VMOVSHDUP (SI)(DX*1), Y10
+	VPMULUDQ Y10, Y3, Y10
+	VPADDQ Y9, Y10, Y9
+	VPMULUDQ (SI)(DX*2), Y4, Y10
+	VPADDQ Y8, Y10, Y8
+	VMOVSHDUP (SI)(DX*2), Y10
+	VPMULUDQ Y10, Y4, Y10
+	VPADDQ Y9, Y10, Y9
+	VPMULUDQ (SI)(AX*1), Y5, Y10
+	VPADDQ Y8, Y10, Y8
+	VMOVSHDUP (SI)(AX*1), Y10
+	VPMULUDQ Y10, Y5, Y10
+	VPADDQ Y9, Y10, Y9
+	VPSUBD Y7, Y8, Y10
+	VPMINUD Y10, Y8, Y8
+	VPSUBD Y7, Y9, Y7
+	VPMINUD Y7, Y9, Y7
+	VPMULUDQ (SI)(DX*4), Y6, Y9
+	VPADDQ Y8, Y9, Y8
+	VMOVSHDUP (SI)(DX*4), Y9
+	VPMULUDQ Y9, Y6, Y9
+	VPADDQ Y7, Y9, Y7
+	VPMULUDQ Y1, Y8, Y9
+	VPMULUDQ Y1, Y7, Y10
+	VPMULUDQ Y0, Y9, Y9
+	VPMULUDQ Y0, Y10, Y10
+	VMOVSHDUP Y9, Y9
+	VPBLENDD $0xaa, Y10, Y9, Y9
+	VMOVSHDUP Y8, Y8
+	VPBLENDD $0xaa, Y7, Y8, Y7
+	VPSUBD Y0, Y7, Y8
+	VPMINUD Y8, Y7, Y7
+	VPSUBD Y9, Y7, Y7
+	VPADDD Y0, Y7, Y8
+	VPMINUD Y8, Y7, Y7
+	VMOVDQU Y7, 0(DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func products5AVX2(dst *uint32, x *uint32, stride int, y *[5]*uint32, f *Field, n int)
+TEXT ·products5AVX2(SB), NOSPLIT, $0-48
+	MOVQ dst+0(FP), DI
+	MOVQ x+8(FP), SI
+	MOVQ stride+16(FP), DX
+	MOVQ y+24(FP), CX
+	MOVQ f+32(FP), R8
+	MOVQ n+40(FP), BX
+	VPBROADCASTD 0(R8), Y0
+	VPBROADCASTD 4(R8), Y1
+	LEAQ (DX)(DX*2), AX
+	MOVQ 0(CX), R8
+	MOVQ 8(CX), R9
+	MOVQ 16(CX), R10
+	MOVQ 24(CX), R11
+	MOVQ 32(CX), R12
+
+loop:
+	VPSLLQ $32, Y0, Y2
+	VMOVDQU 0(R8), Y3
+	VMOVSHDUP 0(R8), Y4
+	VPMULUDQ (SI), Y3, Y3
+	VMOVSHDUP (SI), Y5
+	VPMULUDQ Y5, Y4, Y4
+	VMOVDQU 0(R9), Y5
+	VMOVSHDUP 0(R9), Y6
+	VPMULUDQ (SI)(DX*1), Y5, Y5
+	VPADDQ Y3, Y5, Y3
+	VMOVSHDUP (SI)(DX*1), Y5
+	VPMULUDQ Y5, Y6, Y5
+	VPADDQ Y4, Y5, Y4
+	VMOVDQU 0(R10), Y5
+	VMOVSHDUP 0(R10), Y6
+	VPMULUDQ (SI)(DX*2), Y5, Y5
+	VPADDQ Y3, Y5, Y3
+	VMOVSHDUP (SI)(DX*2), Y5
+	VPMULUDQ Y5, Y6, Y5
+	VPADDQ Y4, Y5, Y4
+	VMOVDQU 0(R11), Y5
+	VMOVSHDUP 0(R11), Y6
+	VPMULUDQ (SI)(AX*1), Y5, Y5
+	VPADDQ Y3, Y5, Y3
+	VMOVSHDUP (SI)(AX*1), Y5
+	VPMULUDQ Y5, Y6, Y5
+	VPADDQ Y4, Y5, Y4
+	VPSUBD Y2, Y3, Y5
+	VPMINUD Y5, Y3, Y3
+	VPSUBD Y2, Y4, Y2
+	VPMINUD Y2, Y4, Y2
+	VMOVDQU 0(R12), Y4
+	VMOVSHDUP 0(R12), Y5
+	VPMULUDQ (SI)(DX*4), Y4, Y4
+	VPADDQ Y3, Y4, Y3
+	VMOVSHDUP (SI)(DX*4), Y4
+	VPMULUDQ Y4, Y5, Y4
+	VPADDQ Y2, Y4, Y2
+	VPMULUDQ Y1, Y3, Y4
+	VPMULUDQ Y1, Y2, Y5
+	VPMULUDQ Y0, Y4, Y4
+	VPMULUDQ Y0, Y5, Y5
+	VMOVSHDUP Y4, Y4
+	VPBLENDD $0xaa, Y5, Y4, Y4
+	VMOVSHDUP Y3, Y3
+	VPBLENDD $0xaa, Y2, Y3, Y2
+	VPSUBD Y0, Y2, Y3
+	VPMINUD Y3, Y2, Y2
+	VPSUBD Y4, Y2, Y2
+	VPADDD Y0, Y2, Y3
+	VPMINUD Y3, Y2, Y2
+	VMOVDQU Y2, 0(DI)
+	ADDQ $32, DI
+	ADDQ $32, SI
+	ADDQ $32, R8
+	ADDQ $32, R9
+	ADDQ $32, R10
+	ADDQ $32, R11
+	ADDQ $32, R12
 	DECQ BX
 	JNZ loop
 	VZEROUPPER

@@ -8,6 +8,10 @@ func addBlocks(*uint32, *uint32, *uint32, *Field, int) int { return 0 }
 
 func subBlocks(*uint32, *uint32, *uint32, *Field, int) int { return 0 }
 
+func addOneBlocks(*uint32, *uint32, *uint32, *Field, int) int { return 0 }
+
+func subOneBlocks(*uint32, *uint32, *uint32, *Field, int) int { return 0 }
+
 func mulBlocks(*uint32, *uint32, *uint32, *Field, int) int { return 0 }
 
 func scaleBlocks(*uint32, *uint32, *factor, *Field, int) int { return 0 }
@@ -45,3 +49,11 @@ func dot4Blocks(*sums, *uint32, *uint32, *Field, int) int { return 0 }
 func dotStep4Blocks(*sums, *uint32, *uint32, *uint32, *uint32, *Field, int) int { return 0 }
 
 func mulAddFour4Blocks(*uint32, *uint32, int, *matrix, *Field, int) int { return 0 }
+
+func apart5Blocks(*uint32, int, *uint32, *Field, int) int { return 0 }
+
+func together5Blocks(*uint32, *uint32, int, *Field, int) int { return 0 }
+
+func constants5Blocks(*uint32, *uint32, int, *[5]uint32, *Field, int) int { return 0 }
+
+func products5Blocks(*uint32, *uint32, int, *[5]*uint32, *Field, int) int { return 0 }

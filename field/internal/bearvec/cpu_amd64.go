@@ -46,10 +46,13 @@ func Use(variant int) (before int, ok bool) {
 	return before, true
 }
 
-// sumLanes is the number of 64-bit lanes of a lazy sum.
+// sumLanes is the number of 64-bit lanes of a vector, 0 without vectors.
 func sumLanes() int {
-	if vectors == useAVX512 {
+	switch vectors {
+	case useAVX512:
 		return 8
+	case useAVX2:
+		return 4
 	}
-	return 4
+	return 0
 }

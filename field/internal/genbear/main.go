@@ -32,6 +32,7 @@ type prime struct {
 	Header5        string // the same in C++
 	Coefficients5  string // of E5's modulus
 	Power5         string // X^5 in E5
+	Quintic        string // E5 for vectors
 	Primes         string // that divide P - 1
 }
 
@@ -43,7 +44,7 @@ var primes = []prime{
 			return []string{emit(r[4] + ".Double()"), r[0], r[1], r[2], r[3]}
 		},
 		Header5:       "fp_dbl(a.x[4]), a.x[0], a.x[1], a.x[2], a.x[3]",
-		Coefficients5: "P - 2, 0, 0, 0, 0, 1", Power5: "LiftE5(New(2))", Primes: "2, 3, 5",
+		Coefficients5: "P - 2, 0, 0, 0, 0, 1", Power5: "LiftE5(New(2))", Primes: "2, 3, 5", Quintic: "FifthIsTwo",
 	},
 	{
 		Package: "koalabear", Title: "KoalaBear", P: 127<<24 + 1, Form: "127 * 2^24 + 1", TwoAdicity: 24, Generator: 3,
@@ -52,7 +53,7 @@ var primes = []prime{
 			return []string{r[4], r[0], emit(r[1] + ".Sub(" + r[4] + ")"), r[2], r[3]}
 		},
 		Header5:       "a.x[4], a.x[0], fp_sub(a.x[1], a.x[4]), a.x[2], a.x[3]",
-		Coefficients5: "P - 1, 0, 1, 0, 0, 1", Power5: "LiftE5(one).Sub(E5{2: one})", Primes: "2, 127",
+		Coefficients5: "P - 1, 0, 1, 0, 0, 1", Power5: "LiftE5(one).Sub(E5{2: one})", Primes: "2, 127", Quintic: "FifthIsOneMinusSquare",
 	},
 }
 

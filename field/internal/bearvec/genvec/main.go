@@ -33,11 +33,14 @@ func generate(set vecasm.Set) *asm {
 			a.Data(fmt.Sprintf("first%d%d%s", degree, i, set.Name), first)
 		}
 	}
+	a.tables(a.apart())
+	a.tables(a.together())
 	a.wordFunctions()
 	a.butterflies()
 	a.baseFunctions(4)
 	a.baseFunctions(5)
 	a.quartic()
+	a.quintic()
 	return a
 }
 

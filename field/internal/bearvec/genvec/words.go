@@ -9,8 +9,7 @@ import (
 // wordFunctions are those on the prime field.
 func (a *asm) wordFunctions() {
 	step := a.Bytes
-	const unroll = 2
-	binary := func(name string, f func(p []string, i int) vecasm.Reg) {
+	binary := func(name string, unroll int, f func(p []string, i int) vecasm.Reg) {
 		a.function(name, unroll*a.Words(), []string{"dst *uint32", "a *uint32", "b *uint32"}, func(p []string) {
 			a.Repeat(p, []int{unroll * step, unroll * step, unroll * step}, func() {
 				for i := range unroll {
@@ -19,9 +18,14 @@ func (a *asm) wordFunctions() {
 			})
 		})
 	}
-	binary("add", func(p []string, i int) vecasm.Reg { return a.add(a.Load(p[1], i), a.Load(p[2], i)) })
-	binary("sub", func(p []string, i int) vecasm.Reg { return a.sub(a.Load(p[1], i), a.Load(p[2], i)) })
-	binary("mul", func(p []string, i int) vecasm.Reg { return a.times(a.Load(p[1], i), p[2], i) })
+	add := func(p []string, i int) vecasm.Reg { return a.add(a.Load(p[1], i), a.Load(p[2], i)) }
+	sub := func(p []string, i int) vecasm.Reg { return a.sub(a.Load(p[1], i), a.Load(p[2], i)) }
+	const unroll = 2
+	binary("add", unroll, add)
+	binary("sub", unroll, sub)
+	binary("addOne", 1, add) // one vector at a time
+	binary("subOne", 1, sub)
+	binary("mul", unroll, func(p []string, i int) vecasm.Reg { return a.times(a.Load(p[1], i), p[2], i) })
 	a.function("scale", unroll*a.Words(), []string{"dst *uint32", "a *uint32", "s *factor"}, func(p []string) {
 		s := a.factor(p[2], 0)
 		a.Repeat(p, []int{unroll * step, unroll * step}, func() {
