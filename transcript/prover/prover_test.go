@@ -342,6 +342,39 @@ func grind[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E]) fun
 	}
 }
 
+// Both ways to search give the same, with few and with many blocks.
+func TestSearches(t *testing.T) {
+	test{searches(transcript.M31()), searches(transcript.BabyBear4()), searches(transcript.BabyBear5()),
+		searches(transcript.KoalaBear4()), searches(transcript.KoalaBear5())}.run(t)
+}
+
+func searches[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, E]) func(*testing.T) {
+	return func(t *testing.T) {
+		devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+			for at := range 8 { // every place in the block
+				want := v.New(transcript.TagTest)
+				want.Absorb(make([]W, at))
+				start := want.Clone()
+				const bits = 5
+				nonce, err := want.Grind(bits)
+				must(t, err)
+				challenge := want.Challenge()
+				for _, warps := range []bool{false, true} {
+					for _, blocks := range []int{1, 3} {
+						tr, err := FromHost(q, start)
+						must(t, err)
+						n, c := alloc[W](t, q, 2), alloc[E](t, q, 1)
+						must(t, tr.launchGrind(warps, blocks, device.Buffer[W]{}, absorbNothing, bits, 1<<20, n, c))
+						same(t, q, n, nonce[:])
+						same(t, q, c, []E{challenge})
+						tr.Free()
+					}
+				}
+			}
+		})
+	}
+}
+
 // A buffer that is not there is refused, not taken for an empty one.
 func TestStrangeBuffers(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
@@ -406,11 +439,11 @@ func TestModes(t *testing.T) {
 }
 
 // Little work spreads over few blocks, much work over no more than fit.
-func TestSearchBlocks(t *testing.T) {
+func TestSearchGrid(t *testing.T) {
 	for _, c := range []struct{ bits, units, want int }{
-		{1, 132, 1}, {4, 132, 2}, {7, 132, 16}, {9, 132, 64}, {10, 132, 128}, {11, 132, 132}, {13, 132, 132}, {14, 132, 256}, {20, 132, 528}, {30, 132, 528}, {1, 1, 1}, {12, 1, 4},
+		{1, 132, 4}, {4, 132, 32}, {8, 132, 512}, {9, 132, 528}, {12, 132, 528}, {13, 132, 128}, {14, 132, 256}, {20, 132, 528}, {30, 132, 528}, {1, 1, 4}, {13, 1, 4},
 	} {
-		if got := searchBlocks(c.bits, c.units); got != c.want {
+		if warps, got := searchGrid(c.bits, c.units); got != c.want || warps != (c.bits <= 12) {
 			t.Errorf("%d bits on %d multiprocessors: %d blocks, want %d", c.bits, c.units, got, c.want)
 		}
 	}
@@ -423,7 +456,10 @@ func TestGrindExhausted(t *testing.T) {
 		must(t, err)
 		defer tr.Free()
 		dst := alloc[m31.Element](t, q, 2)
-		must(t, tr.launchGrind(device.Buffer[m31.Element]{}, absorbNothing, 1, 0, dst, device.Buffer[m31.QM31]{}))
+		// The second search finds nothing either, but begins with a state that is none.
+		for _, warps := range []bool{true, false} {
+			must(t, tr.launchGrind(warps, 2, device.Buffer[m31.Element]{}, absorbNothing, 1, 0, dst, device.Buffer[m31.QM31]{}))
+		}
 		n, err := dst.Read(q)
 		must(t, err)
 		if err := transcript.New(transcript.TagTest).CheckWork(1, transcript.Nonce(n)); !errors.Is(err, transcript.ErrWork) {
@@ -501,7 +537,7 @@ func permutations[W field.Base[W], E field.Element[E]](v *transcript.Variant[W, 
 // Searches for work of different widths, each from a place of its own: the time of
 // one varies as much as it is long, so that the mean of many counts.
 func BenchmarkGrind(b *testing.B) {
-	for _, bits := range []int{1, 4, 8, 12, 16, 20, 24} {
+	for _, bits := range []int{1, 4, 8, 10, 12, 14, 16, 20, 24} {
 		b.Run(fmt.Sprint(bits), func(b *testing.B) {
 			benchmarks(b, grinding(transcript.M31(), bits), grinding(transcript.BabyBear4(), bits), grinding(transcript.KoalaBear4(), bits))
 		})

@@ -52,7 +52,7 @@ DEVICE_INLINE void set_rate(u32 *s, u32 at, u32 w) {
 // up their residue classes and stop at the best nonce that anyone has found, so
 // the result is the same in whatever order they run. base is the state that has
 // absorbed the nonce's length already.
-DEVICE_INLINE void search(const u32 *base, u32 bits, u64 end, u64 *best) {
+DEVICE_INLINE void search_threads(const u32 *base, u32 bits, u64 end, u64 *best) {
   u32 at = base[16], mask = (1u << bits) - 1, stride = gridDim.x * blockDim.x;
   u32 n0 = blockIdx.x * blockDim.x + threadIdx.x, n1 = 0; // the nonce is n0 + n1 p
   // A nonce that ends or straddles a block costs a permutation more.
@@ -80,13 +80,32 @@ DEVICE_INLINE void search(const u32 *base, u32 bits, u64 end, u64 *best) {
   }
 }
 
+// The same with a warp for a nonce: fewer at a time, and each in a fraction of the
+// time.
+DEVICE_INLINE void search_warps(const u32 *base, u32 bits, u64 end, u64 *best) {
+  u32 mask = (1u << bits) - 1, stride = gridDim.x * (blockDim.x / 32);
+  u32 n0 = blockIdx.x * (blockDim.x / 32) + threadIdx.x / 32, n1 = 0;
+#pragma unroll 1
+  for (u64 n = n0; n < end; n += stride) {
+    u64 seen = *(volatile u64 *)best;
+    transcript t = transcript_load(base);
+    transcript_put(t, FIELD_WORD(n0));
+    transcript_put(t, FIELD_WORD(n1));
+    bool found = (FIELD_NUMBER(transcript_squeeze(t)) & mask) == 0;
+    if (found && threadIdx.x % 32 == 0) atomicMin(best, n);
+    if (found || shfl_idx(seen, 0) <= n) return;
+    n0 += stride;
+    if (n0 >= FIELD_P) n0 -= FIELD_P, n1++;
+  }
+}
+
 // Absorbs a list unless absorb is 0, searches for the smallest nonce below end that
 // does the work, absorbs that, uses up the word that shows the work, and draws
 // words to out. Every block goes through the list, and the last one to end goes on
 // from there. A search that has failed leaves words that are not canonical
 // everywhere.
-extern "C" __global__ void __launch_bounds__(128)
-transcript_grind_VARIANT(u32 *state, const u32 *__restrict__ list, u32 n, u32 absorb, u32 bits, u64 end, u32 *__restrict__ nonce, u32 *__restrict__ out, u32 words) {
+template <bool WARPS>
+DEVICE_INLINE void grind(u32 *state, const u32 *list, u32 n, u32 absorb, u32 bits, u64 end, u32 *nonce, u32 *out, u32 words) {
   __shared__ u32 base[TRANSCRIPT_WORDS], last;
   u64 *best = (u64 *)(state + SEARCH_BEST);
   if (threadIdx.x < 32) {
@@ -96,7 +115,10 @@ transcript_grind_VARIANT(u32 *state, const u32 *__restrict__ list, u32 n, u32 ab
     transcript_store(base, t);
   }
   __syncthreads();
-  search(base, bits, end, best);
+  if (WARPS)
+    search_warps(base, bits, end, best);
+  else
+    search_threads(base, bits, end, best);
   __syncthreads();
   if (threadIdx.x == 0) {
     __threadfence();
@@ -125,4 +147,14 @@ transcript_grind_VARIANT(u32 *state, const u32 *__restrict__ list, u32 n, u32 ab
   }
   transcript_store(state, t);
   if (threadIdx.x < 2) nonce[threadIdx.x] = threadIdx.x == 0 ? n0 : n1;
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+transcript_grind_threads_VARIANT(u32 *state, const u32 *__restrict__ list, u32 n, u32 absorb, u32 bits, u64 end, u32 *__restrict__ nonce, u32 *__restrict__ out, u32 words) {
+  grind<false>(state, list, n, absorb, bits, end, nonce, out, words);
+}
+
+extern "C" __global__ void __launch_bounds__(128)
+transcript_grind_warps_VARIANT(u32 *state, const u32 *__restrict__ list, u32 n, u32 absorb, u32 bits, u64 end, u32 *__restrict__ nonce, u32 *__restrict__ out, u32 words) {
+  grind<true>(state, list, n, absorb, bits, end, nonce, out, words);
 }

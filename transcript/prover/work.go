@@ -8,9 +8,9 @@ import (
 	"github.com/zkwarp/zkwarp/transcript"
 )
 
-// grindThreads is the block of the search, grindBlocks the most that it has for
-// each multiprocessor: more would not all be there at once, and those that come
-// late hold smaller nonces.
+// grindThreads is the block of a search, grindBlocks the most that it has for each
+// multiprocessor: so many are there at once (late ones would hold smaller nonces),
+// and more do not try more nonces a second.
 const (
 	grindThreads = 128
 	grindBlocks  = 4
@@ -76,21 +76,31 @@ func (t *Of[W, E]) work(list device.Buffer[W], absorb, bits int, nonce device.Bu
 		}
 		list, absorb = device.Buffer[W]{}, absorbNothing
 	}
-	return t.launchGrind(list, absorb, bits, uint64(grindFactor)<<bits, nonce, dst)
+	warps, blocks := searchGrid(bits, t.q.Device().Info().Units)
+	return t.wait(t.launchGrind(warps, blocks, list, absorb, bits, uint64(grindFactor)<<bits, nonce, dst))
 }
 
-// launchGrind searches among the nonces below end.
-func (t *Of[W, E]) launchGrind(list device.Buffer[W], absorb, bits int, end uint64, nonce device.Buffer[W], dst device.Buffer[E]) error {
-	return t.q.Launch(t.kernel("transcript_grind"), device.D1(searchBlocks(bits, t.q.Device().Info().Units)), device.D1(grindThreads), 0,
+// warpBits is the most work that is searched for with a warp for each nonce.
+const warpBits = 12
+
+// launchGrind searches among the nonces below end, by warps or by threads.
+func (t *Of[W, E]) launchGrind(warps bool, blocks int, list device.Buffer[W], absorb, bits int, end uint64, nonce device.Buffer[W], dst device.Buffer[E]) error {
+	name := "transcript_grind_threads"
+	if warps {
+		name = "transcript_grind_warps"
+	}
+	return t.q.Launch(t.kernel(name), device.D1(blocks), device.D1(grindThreads), 0,
 		t.state.Arg(), list.Arg(), device.U32(list.Len()), device.U32(absorb), device.U32(bits), device.U64(end),
 		nonce.Arg(), dst.Arg(), device.U32(dst.Len()*t.variant.Degree()))
 }
 
-// searchBlocks is the grid of a search for so much work. A thread tries one nonce
-// in about the time that four warps of a multiprocessor do, so that up to a block
-// for each of them costs nothing, and makes a second try unlikely; beyond, twice as
-// many threads as tries are expected are a good choice.
-func searchBlocks(bits, multiprocessors int) int {
-	most, twice := device.Blocks(16<<bits, grindThreads), device.Blocks(2<<bits, grindThreads)
-	return min(max(twice, min(most, multiprocessors)), grindBlocks*multiprocessors)
+// searchGrid is how a search for so much work goes. Little work is searched for with
+// enough warps at once that a second try is unlikely, if they fit; much, with about
+// twice as many threads as tries are expected.
+func searchGrid(bits, multiprocessors int) (warps bool, blocks int) {
+	warps, blocks = bits <= warpBits, device.Blocks(2<<bits, grindThreads)
+	if warps {
+		blocks = device.Blocks(8<<bits, grindThreads/32)
+	}
+	return warps, min(blocks, grindBlocks*multiprocessors)
 }
