@@ -10,6 +10,11 @@ func completions(root *cobra.Command) {
 		"log-level": {"debug", "info", "warn", "error"},
 		"progress":  {"auto", "plain", "none"},
 		"optimize":  {"prove", "size", "verify"},
+		"field":     whirFields(),
+		"extension": {"auto", "4", "5"},
+		"hash":      whirHashes(),
+		"arity":     {"2", "4", "8"},
+		"bound":     {"bchks25", "dkt26"},
 	}
 	for _, c := range allCommands(root) {
 		for name, values := range choices {

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,19 +16,47 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor",
 		Short: "Say what this machine has for proving, and what to do about the rest",
 		Args:  cobra.NoArgs,
+		Long:  "Looks at all devices. With --device it also opens that one, and says why if it cannot.",
 		RunE: func(*cobra.Command, []string) error {
+			var named string
+			var failed error
+			if !device.Automatic(a.device) {
+				dev, err := a.openDevice()
+				switch {
+				case errors.Is(err, device.ErrUsage):
+					return err
+				case err != nil:
+					failed = err // what there is instead is worth a look all the same
+				default:
+					named = dev.Name()
+				}
+			}
 			d := device.Diagnose()
-			return a.result(d, "%s", doctorText(d))
+			object := struct {
+				device.Diagnosis
+				Device string `json:"device,omitempty"` // the one that --device names, if it works
+			}{d, named}
+			if err := a.result(object, "%s", doctorText(d, named)); err != nil {
+				return err
+			}
+			return failed
 		},
 	}
 }
 
-func doctorText(d device.Diagnosis) string {
+// doctorText is the diagnosis for people; named is the device that was asked for,
+// if there was one.
+func doctorText(d device.Diagnosis, named string) string {
 	var b strings.Builder
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-11s %s\n", name, fmt.Sprintf(format, args...))
 	}
-	row("device", "%s (what --device auto takes)", d.Automatic)
+	if named != "" {
+		row("device", "%s (as --device says; works)", named)
+		row("", "%s (what --device auto takes)", d.Automatic)
+	} else {
+		row("device", "%s (what --device auto takes)", d.Automatic)
+	}
 	if len(d.GPUs) == 0 {
 		row("GPUs", "none")
 	}

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zkwarp/zkwarp/whir/whirfile"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/errors.txt")
@@ -58,6 +60,44 @@ var errorCases = []errorCase{
 	{ExitUsage, "security"},
 	{ExitUsage, "security --whir --vars 99"},
 	{ExitUsage, "security --whir --vars 20 --lambda 0"},
+	{ExitUsage, "security --whir --vars 20 --optimize luck"},
+	{ExitUsage, "whir nope"},
+	{ExitUsage, "whir --json"},
+	{ExitUsage, "whir plan"},
+	{ExitUsage, "whir plan --vars 20 extra"},
+	{ExitUsage, "whir plan --vars 40"},
+	{ExitUsage, "whir plan --vars 20 --field f7"},
+	{ExitUsage, "whir plan --vars 20 --hash md5"},
+	{ExitUsage, "whir plan --vars 20 --extension 9"},
+	{ExitUsage, "whir plan --vars 20 --arity 3"},
+	{ExitUsage, "whir plan --vars 20 --bound capacity"},
+	{ExitUsage, "whir plan --vars 20 --bits 129"},
+	{ExitUsage, "whir plan --vars 24 --bits 124"},
+	{ExitUsage, "whir plan --vars 20 --fold-work 31"},
+	{ExitUsage, "whir plan --vars 20 --rate 2"},
+	{ExitUsage, "whir plan --vars 20 --folds 4,4,4 --shrinks 1"},
+	{ExitUsage, "whir plan --vars 20 --folds 4,4,4 --shrinks 1,5"},
+	{ExitUsage, "whir plan --vars 20 --folds 4,4"},
+	{ExitUsage, "whir plan --vars 20 --folds 4,x"},
+	{ExitUsage, "whir plan --vars 20 --tables 2"},
+	{ExitUsage, "whir plan --vars 20 --field cm31 --tables 2 --johnson-start"},
+	{ExitUsage, "whir commit -o @/n"},
+	{ExitUsage, "whir commit random:1 --vars 8"},
+	{ExitUsage, "whir commit random:1 -o @/n"},
+	{ExitUsage, "whir commit random:1 --vars 31 -o @/n"},
+	{ExitUsage, "whir commit random:1 --vars 8 -o @/w"},
+	{ExitUsage, "whir commit random:1 --vars 8 -o -"},
+	{ExitUsage, "whir open @/w.whirkey"},
+	{ExitUsage, "whir open @/w.whirkey -o @/n"},
+	{ExitUsage, "whir open @/w.whirkey --point 1,2 -o @/n"},
+	{ExitUsage, "whir open @/w.whirkey --point 1,2,3,4,5,6,7,1:x -o @/n"},
+	{ExitUsage, "whir open @/w.whirkey --point 1,2,3,4,5,6,7,2147483647 -o @/n"},
+	{ExitUsage, "whir open @/w.whirkey --point 1,2,3,4,5,6,7,1:2:3:4:5 -o @/n"},
+	{ExitUsage, "whir open @/w.whirkey --univariate 5 -o @/n"},
+	{ExitUsage, "whir open @/w.whirkey --point random:1 --point random:2 --point random:3 -o @/n"},
+	{ExitUsage, "whir open @/w.whirkey --point random:1 -o - --bundle -"},
+	{ExitUsage, "whir open @/w.whirkey --point random:1 -o @/w.proof"},
+	{ExitUsage, "whir verify @/w.whir @/w.proof"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch=0"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch=1 --dim batch=2"},
@@ -111,9 +151,44 @@ var errorCases = []errorCase{
 	{ExitInput, "bench merge @/rows.json"},
 	{ExitInput, "bench report --results @/none -o @/n"},
 
+	{ExitInput, "whir commit @/absent -o @/n"},
+	{ExitInput, "whir commit @/odd.u32 -o @/n"},
+	{ExitInput, "whir commit @/big.u32 -o @/n"},
+	{ExitInput, "whir commit @/three.u32 -o @/n"},
+	{ExitInput, "whir commit @/nan.npy -o @/n"},
+	{ExitInput, "whir commit @/minus.npy -o @/n"},
+	{ExitInput, "whir commit @/four.u32 @/two.u32 --field cm31 -o @/n"},
+	{ExitInput, "whir commit @/four.u32 --vars 3 -o @/n"},
+	{ExitInput, "whir open @/w.whir --point random:1 -o @/n"},
+	{ExitInput, "whir open @/x.proof --point random:1 -o @/n"},
+	{ExitInput, "whir open @/short.whirkey --point random:1 -o @/n"},
+	{ExitInput, "whir open @/moved.whirkey --point random:1 -o @/n"},
+	{ExitInput, "whir open @/changed.whirkey --point random:1 -o @/n"},
+	{ExitInput, "whir open @/w.whirkey --claims @/false.claims.json -o @/n"},
+	{ExitInput, "whir open @/w.whirkey --claims @/x.json -o @/n"},
+	{ExitInput, "whir open @/w.whirkey --claims @/few.claims.json -o @/n"},
+	{ExitInput, "whir open @/w.whirkey --point @@/text -o @/n"},
+	{ExitInput, "whir verify @/w.whirkey @/w.claims.json @/w.proof"},
+	{ExitInput, "whir verify @/w.whir @/x.json @/w.proof"},
+	{ExitInput, "whir verify @/w.whir @/w.claims.json @/x.proof"},
+	{ExitInput, "whir verify @/w.whir @/w.claims.json @/short.wproof"},
+	{ExitInput, "whir verify @/w.whir @/w.claims.json @/long.wproof"},
+	{ExitInput, "whir verify @/w.whir @/w.claims.json @/future.wproof"},
+	{ExitInput, "whir verify @/short.whir @/w.claims.json @/w.proof"},
+	{ExitInput, "whir verify @/w.whir @/few.claims.json @/w.proof"},
+	{ExitInput, "whir verify @/short.bundle"},
+	{ExitInput, "inspect @/short.whir"},
+	{ExitInput, "inspect @/short.bundle"},
+	{ExitInput, "inspect @/future.wproof"},
+	{ExitRejected, "whir verify @/w.whir @/other.claims.json @/w.proof"},
+	{ExitRejected, "whir verify @/other.whir @/w.claims.json @/w.proof"},
+	{ExitRejected, "whir verify @/100.whir @/w.claims.json @/w.proof"},
+
 	{ExitUnsupported, "calibrate @/op.onnx --data @/x.json -o @/n"},
 	{ExitUnsupported, "inspect @/op.onnx"},
 	{ExitDevice, "prove --device cuda:99 --key @/m.pk --input @/x.json -o @/n"},
+	{ExitDevice, "whir commit --device cuda:99 random:1 --vars 8 -o @/n"},
+	{ExitDevice, "doctor --device foo"},
 	{ExitDevice, "prove --device tpu --key @/m.pk --input @/x.json -o @/n"},
 	{ExitMemory, "prove --memory-budget 1KiB --device simt --key @/m.pk --input @/x.json -o @/n"},
 }
@@ -153,8 +228,38 @@ func badFiles(t *testing.T, dir string) {
 	put("future.vk", version(good("m.vk"), 9))
 	put("short.vk", good("m.vk")[:200])
 	put("few.out.json", []byte(`{"output_data": [[1, 2]]}`))
+	put("odd.u32", []byte{1, 0, 0})
+	put("big.u32", []byte{1, 0, 0, 0, 0xff, 0xff, 0xff, 0x7f})
+	put("three.u32", make([]byte, 12))
+	put("four.u32", make([]byte, 16))
+	put("two.u32", make([]byte, 8))
+	put("minus.npy", npy("|i1", "2,", []byte{1, 0xff}))
+	put("short.whir", good("w.whir")[:100])
+	put("short.whirkey", good("w.whirkey")[:100])
+	put("short.wproof", good("w.proof")[:1000])
+	put("long.wproof", append(slices.Clone(good("w.proof")), 0, 0, 0, 0))
+	put("future.wproof", version(good("w.proof"), 9))
+	put("short.bundle", good("w.bundle")[:1000])
+	put("few.claims.json", []byte(`{"format": "zkwarp whir claims 1", "claims": [{"kind": "eval", "point": [1, 2], "values": [3]}]}`))
+	claims := string(good("w.claims.json"))
+	at := strings.Index(claims, `"values": [[`) + len(`"values": [[`)
+	changed := claims[:at] + "1,2,3,4]" + claims[at+strings.Index(claims[at:], "]")+1:]
+	put("false.claims.json", []byte(changed))
+	put("other.claims.json", []byte(changed))
+	other := slices.Clone(good("w.whir"))
+	other[len(other)-4] ^= 1 // in the root
+	put("other.whir", other)
+	for name, table := range map[string]string{"moved": "elsewhere.u32", "changed": "two.u32"} {
+		k, err := whirfile.DecodeKey(good("w.whirkey"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.Tables[0] = whirfile.Table{Source: whirfile.File, Name: table}
+		put(name+".whirkey", k.Encode())
+	}
+	must(t, "whir", "commit", "random:1", "--vars", "8", "--claims", "2", "--bits", "81", "-o", filepath.Join(dir, "100"))
 	put("rows.json", []byte(`[{"suite": "m31"}]`))
-	other := slices.Clone(good("m.onnx"))
+	other = slices.Clone(good("m.onnx"))
 	other[bytes.Index(other, []byte("\x42\x02w1"))+10]++ // in a weight, which follows the name
 	put("other.onnx", other)
 	put("op.onnx", bytes.ReplaceAll(good("m.onnx"), []byte("Sigmoid"), []byte("Sinhoid")))
@@ -199,7 +304,7 @@ func TestErrors(t *testing.T) {
 	before := names(t, dir)
 	var got strings.Builder
 	for _, c := range errorCases {
-		args := strings.Fields(strings.ReplaceAll(c.args, "@", dir))
+		args := strings.Fields(strings.ReplaceAll(strings.ReplaceAll(c.args, "@", dir), dir+dir, "@"+dir))
 		if strings.Contains(c.args, "--device simt") && noEmulator() {
 			continue
 		}
@@ -247,10 +352,14 @@ func TestSpoiledArtefacts(t *testing.T) {
 	dir, temp := small(t), t.TempDir()
 	spoiled := filepath.Join(temp, "spoiled")
 	commands := map[string][]string{
-		"m.vk":    verifyArgs(dir, map[string]string{"m.vk": spoiled}),
-		"x.proof": verifyArgs(dir, map[string]string{"x.proof": spoiled}),
-		"m.pk":    {"mock", "--key", spoiled, "--input", filepath.Join(dir, "x.json")},
-		"m.zkcal": {"inspect", spoiled},
+		"m.vk":      verifyArgs(dir, map[string]string{"m.vk": spoiled}),
+		"x.proof":   verifyArgs(dir, map[string]string{"x.proof": spoiled}),
+		"m.pk":      {"mock", "--key", spoiled, "--input", filepath.Join(dir, "x.json")},
+		"m.zkcal":   {"inspect", spoiled},
+		"w.whir":    {"whir", "verify", spoiled, filepath.Join(dir, "w.claims.json"), filepath.Join(dir, "w.proof")},
+		"w.proof":   {"whir", "verify", filepath.Join(dir, "w.whir"), filepath.Join(dir, "w.claims.json"), spoiled},
+		"w.bundle":  {"whir", "verify", spoiled},
+		"w.whirkey": {"whir", "open", spoiled, "--point", "random:5", "-o", filepath.Join(temp, "n.proof"), "--force"},
 	}
 	for name, args := range commands {
 		good := readBytes(t, filepath.Join(dir, name))

@@ -20,7 +20,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Describe a model, calibration, key, proof, answer or results file",
+		Short: "Describe a model, calibration, key, proof, commitment, answer or results file",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if html != "" {
@@ -73,6 +73,9 @@ const calibrationMagic = "ZKWCAL1\n"
 
 // inspect decodes a file by its first bytes; vk is for proofs and may be nil.
 func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.VerifyingKey) (*view, error) {
+	if v, ok, err := inspectWHIR(path, data); ok {
+		return v, err
+	}
 	fail := func(what string, err error) (*view, error) { return nil, inputError("%s %s: %w", what, path, err) }
 	switch magic := artefact(data); {
 	case magic == zkml.MagicVerifyingKey:

@@ -121,6 +121,8 @@ func small(t testing.TB) string {
 		must(t, "calibrate", in("m.onnx"), "--data", in("x.json"), "--labels", "red,green,blue", "-o", in("m.zkcal"))
 		must(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", in("m"))
 		must(t, "prove", "--key", in("m.pk"), "--input", in("x.json"), "-o", in("x.proof"))
+		must(t, "whir", "commit", "random:1", "--vars", "8", "--claims", "2", "--bits", "80", "-o", in("w"))
+		must(t, "whir", "open", in("w.whirkey"), "--point", "random:2", "-o", in("w.proof"), "--bundle", in("w.bundle"))
 	})
 	if _, err := os.Stat(filepath.Join(shared.dir, "x.proof")); err != nil {
 		t.Fatal("the shared files could not be made")

@@ -1,37 +1,31 @@
 package cli
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
 )
 
 func (a *app) securityCommand() *cobra.Command {
 	var (
-		onlyWhir     bool
-		vars, lambda int
-		g            goalFlag
+		onlyWhir bool
+		vars     int
+		f        whirFlags
 	)
 	c := &cobra.Command{
 		Use:   "security (KEY | --whir --vars N)",
 		Short: "Print every term of a soundness budget",
 		Long: "For a key: each step of the protocol with its proven error in bits, the weakest step, and the sum of all errors.\n" +
-			"With --whir: the same for a commitment of 2^N field elements alone, with parameters chosen for --lambda bits a line.",
+			"With --whir: the same for a commitment of 2^N field elements alone, with parameters as zkwarp whir plan chooses them.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if onlyWhir == (len(args) == 1) {
 				return usageError("pass a key, or --whir with --vars N")
 			}
 			if onlyWhir {
-				goal, err := g.goal()
-				if err != nil {
-					return err
-				}
-				return a.whirSecurity(vars, lambda, goal)
+				return a.whirSecurity(&f, vars)
 			}
 			data, err := a.readFile("key", args[0])
 			if err != nil {
@@ -56,9 +50,9 @@ func (a *app) securityCommand() *cobra.Command {
 		},
 	}
 	c.Flags().BoolVar(&onlyWhir, "whir", false, "a commitment alone, instead of a key")
-	c.Flags().IntVar(&vars, "vars", 20, "base-2 logarithm of the number of committed Mersenne-31 elements")
-	c.Flags().IntVar(&lambda, "lambda", 100, "least proven bits of every line")
-	g.register(c)
+	c.Flags().IntVar(&vars, "vars", 20, "with --whir: base-2 logarithm of the number of committed elements")
+	c.Flags().IntVar(&f.tables, "tables", 1, "tables that share a commitment")
+	f.register(c)
 	return c
 }
 
@@ -71,24 +65,12 @@ func decodeAnyKey(data []byte) (*zkml.VerifyingKey, error) {
 	return zkml.DecodeVerifyingKey(data)
 }
 
-func (a *app) whirSecurity(vars, lambda int, goal whir.Goal) error {
-	if lambda < 1 {
-		return usageError("--lambda %d: want at least 1", lambda)
-	}
-	p, err := whir.ChooseM31(vars, whir.Options{Lambda: lambda, Goal: goal})
+func (a *app) whirSecurity(f *whirFlags, vars int) error {
+	p, err := f.params(vars)
 	if err != nil {
-		return usageError("--vars %d, --lambda %d: %w", vars, lambda, err)
+		return err
 	}
-	r := p.Security()
-	type line struct {
-		Name string  `json:"name"`
-		Bits float64 `json:"bits"`
-		Note string  `json:"note"`
-	}
-	lines := []line{}
-	for _, l := range r.Lines {
-		lines = append(lines, line{l.Name, l.Bits, l.Note})
-	}
-	return a.result(map[string]any{"parameters": p.String(), "lines": lines, "min": r.Min, "sum": r.Sum},
-		"%s\n%s", p, strings.TrimSuffix(fmt.Sprint(r), "\n"))
+	d := p.Describe()
+	return a.result(map[string]any{"parameters": p.Inner().String(), "scheme": d.Scheme, "lines": d.Lines, "min": d.Min, "sum": d.Sum},
+		"%s\n%s\n%s", describeText(d), scheduleTable(d).text(), securityText(d))
 }

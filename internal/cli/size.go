@@ -76,3 +76,11 @@ func grouped(n int64) string {
 	}
 	return s
 }
+
+// count is n things, "1 claim" or "3 claims".
+func count(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return grouped(int64(n)) + " " + thing + "s"
+}

@@ -225,8 +225,13 @@ func opWork(p *graph.Program, op graph.Op) int {
 // the work choose. Errors of the device say so; those of the body that are
 // about something else are for the caller to class.
 func (a *app) onDevice(ctx context.Context, name string, size int, body func(*device.Queue) error) error {
+	return a.onDeviceFor(ctx, name, "zkml", size, body)
+}
+
+// onDeviceFor is onDevice for an operation whose threshold decides under auto.
+func (a *app) onDeviceFor(ctx context.Context, name, op string, size int, body func(*device.Queue) error) error {
 	var about error
-	err := device.Run(name, "zkml", size, func(d *device.Device) error {
+	err := device.Run(name, op, size, func(d *device.Device) error {
 		if a.memory > 0 {
 			d.SetBudget(int64(a.memory))
 		}

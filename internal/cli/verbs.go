@@ -14,6 +14,7 @@ func verbs(a *app) []*cobra.Command {
 		a.proveModelCommand(),
 		a.mockCommand(),
 		a.securityCommand(),
+		a.whirCommand(),
 		a.benchCommand(),
 		a.doctorCommand(),
 		a.versionCommand(),
