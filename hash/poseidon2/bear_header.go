@@ -3,6 +3,7 @@ package poseidon2
 import (
 	_ "embed"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -30,24 +31,60 @@ func bearHeader(t kernel.Template, name, constants string, fp *kernel.Source) *k
 	return t.Unit(name, []string{"FIELD_HEADER", fp.Name, "CONSTANTS_HEADER", c.Name}, fp, c)
 }
 
-// bearConstants is what bear.cuh takes from the parameters: words in Montgomery
-// form.
+// bearConstants is what bear.cuh takes from the parameters: round constants, in
+// Montgomery form and less P, and the plan of partial rounds.
 func bearConstants(sets []*bear) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "#define POSEIDON2_DEGREE %d\n", sets[0].Degree)
+	p := sets[0].Params
+	fmt.Fprintf(&b, "#define POSEIDON2_DEGREE %d\n#define POSEIDON2_TWOS %d // 2 divides P - 1 so often\n\n", p.Degree, bits.TrailingZeros32(p.P-1))
+	b.WriteString("template <int T> struct poseidon2_plan;\n\n")
 	for _, s := range sets {
 		t := s.Width
 		var first, last [][]uint32
 		for r := range s.first {
-			first, last = append(first, words(s.first[r][:t])), append(last, words(s.last[r][:t]))
+			first, last = append(first, s.less(s.first[r][:t])), append(last, s.less(s.last[r][:t]))
 		}
-		fmt.Fprintf(&b, "#define POSEIDON2_PARTIAL%d %d\n", t, s.Partial)
 		b.WriteString(table("u32", "poseidon2_first", t, first...))
 		b.WriteString(table("u32", "poseidon2_last", t, last...))
-		fmt.Fprintf(&b, "static __constant__ const u32 poseidon2_partial%d[%d] = %s;\n", t, s.Partial, list(words(s.partial)))
-		b.WriteString(table("u32", "poseidon2_diagonal", t, words(s.diagonal[:t])))
+		fmt.Fprintf(&b, "static __constant__ const u32 poseidon2_partial%d[%d] = %s;\n", t, s.Partial, list(s.less(s.partial)))
+		b.WriteString(renderPlan(s.Params))
 	}
 	return b.String()
+}
+
+// less is words less P, modulo 2^32.
+func (b *bear) less(v []uint64) []uint32 {
+	out := words(v)
+	for i := range out {
+		out[i] -= b.P
+	}
+	return out
+}
+
+// renderPlan is the diagonal without its first entry, as pairs of words at V and
+// -V (the two words, and V) and single ones.
+func renderPlan(p Params) string {
+	var pairs, singles []string
+	paired := map[int]bool{}
+	for i, f := range p.Diagonal[1:] {
+		for j, g := range p.Diagonal[1:] {
+			if f.Times > 0 && g.Times == -f.Times && g.Shift == f.Shift {
+				pairs = append(pairs, fmt.Sprintf("{%d, %d, %d, %d}", i+1, j+1, f.Times, f.Shift))
+				paired[i], paired[j] = true, true
+			}
+		}
+	}
+	for i, f := range p.Diagonal[1:] {
+		if !paired[i] {
+			singles = append(singles, fmt.Sprintf("{%d, %d, %d}", i+1, f.Times, f.Shift))
+		}
+	}
+	return fmt.Sprintf(`template <> struct poseidon2_plan<%d> {
+  static constexpr int rounds = %d, pairs = %d, singles = %d;
+  static constexpr int pair[pairs][4] = {%s};
+  static constexpr int single[singles][3] = {%s};
+};
+`, p.Width, p.Partial, len(pairs), len(singles), strings.Join(pairs, ", "), strings.Join(singles, ", "))
 }
 
 // bearWarpConstants is what bear_warp.cuh takes from the parameters.
