@@ -12,7 +12,9 @@ import (
 	"github.com/zkwarp/zkwarp/device/devicetest"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, CardSource, ArithSource, BN254Source, RandomSource) }
+func TestMain(m *testing.M) {
+	devicetest.Main(m, CardSource, ArithSource, BN254Source, RandomSource, BabyBearHashSource, KoalaBearHashSource)
+}
 
 func row() Row {
 	return Row{
@@ -163,6 +165,7 @@ func TestReport(t *testing.T) {
 var small = []Options{
 	{Suite: "card"},
 	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$|batch-64$|-small$|-80x272$"},
+	{Suite: "whir", Pattern: "^(poseidon2|compress)-"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
 

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -105,7 +106,7 @@ func rate(m Measurement, metric, unit string, work, scale float64) Measurement {
 
 // Cases lists all cases, suite by suite.
 func Cases() []Case {
-	return append(append(cardCases(), m31Cases()...), zkmlCases()...)
+	return slices.Concat(cardCases(), m31Cases(), whirCases(), zkmlCases())
 }
 
 // Suites lists the names of the suites.

@@ -19,15 +19,19 @@ func hashSource[W field.Base[W]](p *poseidon2.Permutation[W]) *kernel.Source {
 	return hashTemplate.Unit(p.Name, []string{"POSEIDON2_HEADER", p.Header.Name}, p.Header)
 }
 
-var babyBearHash, koalaBearHash = hashSource(poseidon2.BabyBear()), hashSource(poseidon2.KoalaBear())
+// BabyBearHashSource and KoalaBearHashSource hold the kernels of hashCases.
+var (
+	BabyBearHashSource  = hashSource(poseidon2.BabyBear())
+	KoalaBearHashSource = hashSource(poseidon2.KoalaBear())
+)
 
 // hashCases are the permutations that WHIR's trees are made of, out of registers.
 func hashCases() []Case {
 	return []Case{
-		permutations("poseidon2-babybear-w16", "bench_permute16_babybear", poseidon2.BabyBear(), babyBearHash, false),
-		permutations("poseidon2-koalabear-w16", "bench_permute16_koalabear", poseidon2.KoalaBear(), koalaBearHash, false),
-		permutations("compress-babybear-w16", "bench_compress16_babybear", poseidon2.BabyBear(), babyBearHash, true),
-		permutations("compress-koalabear-w16", "bench_compress16_koalabear", poseidon2.KoalaBear(), koalaBearHash, true),
+		permutations("poseidon2-babybear-w16", "bench_permute16_babybear", poseidon2.BabyBear(), BabyBearHashSource, false),
+		permutations("poseidon2-koalabear-w16", "bench_permute16_koalabear", poseidon2.KoalaBear(), KoalaBearHashSource, false),
+		permutations("compress-babybear-w16", "bench_compress16_babybear", poseidon2.BabyBear(), BabyBearHashSource, true),
+		permutations("compress-koalabear-w16", "bench_compress16_koalabear", poseidon2.KoalaBear(), KoalaBearHashSource, true),
 	}
 }
 

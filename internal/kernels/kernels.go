@@ -39,6 +39,8 @@ func All() []*kernel.Source {
 			bench.ArithSource,
 			bench.BN254Source,
 			bench.CardSource,
+			bench.BabyBearHashSource,
+			bench.KoalaBearHashSource,
 			bench.RandomSource,
 			logup.Source,
 			logup.TailSource,

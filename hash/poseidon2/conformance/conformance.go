@@ -18,10 +18,13 @@ var (
 	warpText string
 	//go:embed parts.cu
 	partsText string
+	//go:embed bear_parts.cu
+	bearPartsText string
 )
 
 var (
 	manyTemplate = kernel.Template{Name: "hash/poseidon2/conformance/conformance.cu", Text: text}
+	bearTemplate = kernel.Template{Name: "hash/poseidon2/conformance/bear_parts.cu", Text: bearPartsText}
 	warpTemplate = kernel.Template{Name: "hash/poseidon2/conformance/warp.cu", Text: warpText}
 
 	partsSource = &kernel.Source{
@@ -32,13 +35,19 @@ var (
 )
 
 // units are the kernels for one field.
-type units struct{ many, warp *kernel.Source }
+type units struct{ many, warp, parts *kernel.Source }
 
 func unitsOf[W field.Base[W]](p *poseidon2.Permutation[W]) units {
-	return units{
-		many: manyTemplate.Unit(p.Name, []string{"POSEIDON2_HEADER", p.Header.Name}, p.Header),
-		warp: warpTemplate.Unit(p.Name, []string{"POSEIDON2_WARP_HEADER", p.WarpHeader.Name}, p.WarpHeader),
+	pairs := []string{"POSEIDON2_HEADER", p.Header.Name}
+	u := units{
+		many:  manyTemplate.Unit(p.Name, pairs, p.Header),
+		warp:  warpTemplate.Unit(p.Name, []string{"POSEIDON2_WARP_HEADER", p.WarpHeader.Name}, p.WarpHeader),
+		parts: partsSource,
 	}
+	if p.Name != "m31" {
+		u.parts = bearTemplate.Unit(p.Name, pairs, p.Header)
+	}
+	return u
 }
 
 var (
@@ -49,5 +58,9 @@ var (
 
 // Sources are all kernels of this package.
 func Sources() []*kernel.Source {
-	return []*kernel.Source{m31Units.many, m31Units.warp, babyUnits.many, babyUnits.warp, koalaUnits.many, koalaUnits.warp, partsSource}
+	var out []*kernel.Source
+	for _, u := range []units{m31Units, babyUnits, koalaUnits} {
+		out = append(out, u.many, u.warp, u.parts)
+	}
+	return out
 }
