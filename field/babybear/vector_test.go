@@ -163,6 +163,41 @@ func testExtension[E Ext[E]](t *testing.T) {
 	}
 }
 
+// Operands may start at any word, and nothing around the result is written.
+func TestMemoryAround(t *testing.T) {
+	eachVariant(t, func(t *testing.T) {
+		r := rand.New(rand.NewPCG(4, 4))
+		for _, n := range lengths {
+			for _, op := range []struct {
+				name  string
+				words int // of the result
+				f     func(dst []Element)
+			}{
+				{"MulVec", n, func(dst []Element) { MulVec(dst, dst, dst) }},
+				{"Radix16", n, func(dst []Element) { Radix16(dst, &[3][4]Element{}) }},
+				{"FoldBase in E4", 4 * n, func(dst []Element) { FoldBase(Elements[E4](dst), mixed(r, n), mixed(r, n), E4{1: 1}) }},
+				{"FoldBase in E5", 5 * n, func(dst []Element) { FoldBase(Elements[E5](dst), make([]Element, n), mixed(r, n), E5{1: 1}) }},
+				{"CombineBase", 4 * n, func(dst []Element) { CombineBase(Elements[E4](dst), mixed(r, 4*n), n, make([]E4, 4)) }},
+				{"MulAddBase", 5 * n, func(dst []Element) { MulAddBase(Elements[E5](dst), mixed(r, n), E5{1: 1}) }},
+				{"FoldExt in E4", 4 * n, func(dst []Element) { v := Elements[E4](dst); FoldExt(v, v, v, E4{1: 1}) }},
+				{"FoldExt in E5", 5 * n, func(dst []Element) { v := Elements[E5](dst); FoldExt(v, v, v, E5{1: 1}) }},
+				{"ScaleExt in E5", 5 * n, func(dst []Element) { v := Elements[E5](dst); ScaleExt(v, v, E5{1: 1}) }},
+			} {
+				const around = 40
+				for shift := range 3 {
+					all := mixed(r, op.words+2*around)
+					before := slices.Clone(all)
+					at := around - shift
+					op.f(all[at : at+op.words : at+op.words])
+					if !slices.Equal(all[:at], before[:at]) || !slices.Equal(all[at+op.words:], before[at+op.words:]) {
+						t.Fatalf("%s of %d writes beside its result", op.name, n)
+					}
+				}
+			}
+		}
+	})
+}
+
 // Sums whose every term is as large as can be, long enough for carries everywhere.
 func TestLargestSums(t *testing.T) {
 	eachVariant(t, func(t *testing.T) {

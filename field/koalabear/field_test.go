@@ -9,19 +9,20 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/fieldtest"
 )
 
 func TestElement(t *testing.T) {
-	fieldtest.Run(t, fieldtest.Field[Element]{P: P, Gen: []Element{Generator, root, square}})
+	fieldtest.Run(t, fieldtest.Field[Element]{P: P, Gen: []Element{Generator, root, square}, BatchInverse: field.BatchInverse[Element]})
 }
 
 func TestE4(t *testing.T) {
-	fieldtest.Run(t, fieldtest.Field[E4]{P: P, Gen: []E4{{1: one}}, Frobenius: E4.Frobenius, FrobeniusInverse: E4.FrobeniusInverse})
+	fieldtest.Run(t, fieldtest.Field[E4]{P: P, Gen: []E4{{1: one}}, Frobenius: E4.Frobenius, FrobeniusInverse: E4.FrobeniusInverse, BatchInverse: field.BatchInverse[E4]})
 }
 
 func TestE5(t *testing.T) {
-	fieldtest.Run(t, fieldtest.Field[E5]{P: P, Gen: []E5{{1: one}}, Frobenius: E5.Frobenius, FrobeniusInverse: E5.FrobeniusInverse})
+	fieldtest.Run(t, fieldtest.Field[E5]{P: P, Gen: []E5{{1: one}}, Frobenius: E5.Frobenius, FrobeniusInverse: E5.FrobeniusInverse, BatchInverse: field.BatchInverse[E5]})
 }
 
 func TestExtensionsAreFields(t *testing.T) {

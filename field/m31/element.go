@@ -130,4 +130,4 @@ func (Element) Degree() int { return 1 }
 func (Element) Modulus() uint32 { return P }
 
 // Uint32 is the element as a number.
-func (e Element) Uint32() uint32 { return uint32(e) }
+func (a Element) Uint32() uint32 { return uint32(a) }
