@@ -5,6 +5,7 @@ package device
 import (
 	"github.com/zkwarp/zkwarp/device/internal/cuda"
 	"github.com/zkwarp/zkwarp/device/internal/driver"
+	"github.com/zkwarp/zkwarp/internal/ptx"
 )
 
 func openCUDA(n int) (driver.Driver, error) {
@@ -22,3 +23,6 @@ func describeCUDA(n int) (driver.Info, error) { return cuda.Describe(n) }
 func libraryCUDA() (string, error) { return cuda.Library() }
 
 func majorCUDA() int { return cuda.Version() / 1000 }
+
+// builtInCUDA is the number of units of kernels that the program carries as PTX.
+func builtInCUDA() int { return ptx.Units() }

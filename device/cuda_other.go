@@ -16,3 +16,6 @@ func describeCUDA(int) (driver.Info, error) { return driver.Info{}, errNoCUDA }
 func libraryCUDA() (string, error) { return "", errNoCUDA }
 
 func majorCUDA() int { return 0 }
+
+// No kernels as PTX: nothing could run them, and pages for browsers stay small.
+func builtInCUDA() int { return 0 }

@@ -13,7 +13,6 @@ import (
 	"github.com/zkwarp/zkwarp/device/internal/cubin"
 	"github.com/zkwarp/zkwarp/device/internal/driver"
 	"github.com/zkwarp/zkwarp/device/nvrtc"
-	"github.com/zkwarp/zkwarp/internal/ptx"
 )
 
 // Diagnosis is what the machine has for proving on, and what it lacks.
@@ -120,7 +119,7 @@ func Diagnose() Diagnosis {
 }
 
 func diagnoseNVRTC() NVRTCDiagnosis {
-	n := NVRTCDiagnosis{BuiltIn: ptx.Units(), supported: nvrtc.Supported}
+	n := NVRTCDiagnosis{BuiltIn: builtInCUDA(), supported: nvrtc.Supported}
 	c, err := nvrtc.FindFor(majorCUDA())
 	var missing *nvrtc.NotFound
 	switch {

@@ -41,7 +41,7 @@ var Rooms = map[string]Room{
 
 	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "matrix", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 
-	"examples": {Rank: 9, Imports: []string{"device", "zkml"}},
+	"examples": {Rank: 9, Imports: []string{"device", "whir", "zkml"}},
 	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "matmul", "matrix", "merkle", "mle", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
