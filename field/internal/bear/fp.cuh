@@ -19,11 +19,13 @@ DEVICE_INLINE u32 fp_once(u32 s) {
 // products of words are below 2^33 P, as P is below 2^31; two are below 2^32 P.
 DEVICE_INLINE u64 fp_fold(u64 x) { return (u64)fp_once((u32)(x >> 32)) << 32 | (u32)x; }
 
-// fp_reduce is x / 2^32 modulo P for x below 2^32 P: the multiple of P that has
-// x's low word is taken off.
+// fp_reduce is x / 2^32 modulo P for x below 2^32 P: a multiple of P is added so
+// that the low word vanishes, which leaves less than 2P above it. As a carry chain the
+// sum is one instruction; mad_wide the assembler takes apart.
 DEVICE_INLINE u32 fp_reduce(u64 x) {
-  u32 d = (u32)(x >> 32) - mul_hi((u32)x * FP_INVERSE, FP_P), e = d + FP_P;
-  return d < e ? d : e;
+  u32 q = (u32)x * (0u - FP_INVERSE);
+  mad_lo_cc(q, FP_P, (u32)x);
+  return fp_once(madc_hi(q, FP_P, (u32)(x >> 32)));
 }
 
 DEVICE_INLINE u32 fp_one() { return FIELD_ONEu; }
