@@ -8,6 +8,8 @@ import (
 	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/babybear"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/transcript"
+	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
 )
 
 // BenchmarkKernels times the operations of openings of 2^24 symbols on a GPU, those
@@ -15,15 +17,15 @@ import (
 // one variable.
 func BenchmarkKernels(b *testing.B) {
 	b.Run("babybear4", func(b *testing.B) {
-		benchKernels[babybear.Element, babybear.Element, babybear.E4](b, unitBabyBear4, 24)
+		benchKernels[babybear.Element, babybear.Element, babybear.E4](b, unitBabyBear4, transcript.BabyBear4(), 24)
 	})
 	b.Run("babybear5", func(b *testing.B) {
-		benchKernels[babybear.Element, babybear.Element, babybear.E5](b, unitBabyBear5, 24)
+		benchKernels[babybear.Element, babybear.Element, babybear.E5](b, unitBabyBear5, transcript.BabyBear5(), 24)
 	})
-	b.Run("m31", func(b *testing.B) { benchKernels[m31.Element, m31.CM31, m31.QM31](b, unitM31, 24) })
+	b.Run("m31", func(b *testing.B) { benchKernels[m31.Element, m31.CM31, m31.QM31](b, unitM31, transcript.M31(), 24) })
 }
 
-func benchKernels[W field.Base[W], F field.Element[F], E field.Element[E]](b *testing.B, u *unit, n int) {
+func benchKernels[W field.Base[W], F field.Element[F], E field.Element[E]](b *testing.B, u *unit, v *transcript.Variant[W, E], n int) {
 	q := devicetest.Queue(b, devicetest.Open(b, "cuda"))
 	q.Device().Poison(false)
 	d, err := newOnDevice[W, F, E](q, u)
@@ -58,6 +60,11 @@ func benchKernels[W field.Base[W], F field.Element[F], E field.Element[E]](b *te
 	}
 	i19, i17, i24 := indices(187, 19), indices(42, 17), indices(187, 24)
 	var none device.Buffer[E]
+	tr, err := transcriptprover.FromHost(q, v.New(1))
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer tr.Free()
 	table := func(i, log int) device.Buffer[E] { return wide.Slice(i<<log, (i+1)<<log) }
 	claims := func(c, vars int) device.Buffer[E] { return factors.Slice(0, 2*c*vars) }
 	for _, c := range []struct {
@@ -90,6 +97,18 @@ func benchKernels[W field.Base[W], F field.Element[F], E field.Element[E]](b *te
 		{"fold-round-9", func() error { return d.rounds(table(0, 9), table(1, 9), one, msgs.Slice(0, 2), nil, none) }},
 		{"round-wide", func() error { return d.rounds(table(0, n-1), table(1, n-1), none, msgs.Slice(0, 2), nil, none) }},
 		{"fold-round-wide", func() error { return d.rounds(table(0, n-1), table(1, n-1), one, msgs.Slice(0, 2), nil, none) }},
+		{"rounds-128-6", func() error {
+			return d.rounds(table(0, 7), table(1, 7), none, msgs.Slice(0, 12), tr, coeffs.Slice(0, 6))
+		}},
+		{"rounds-12-8", func() error {
+			return d.rounds(table(0, 12), table(1, 12), one, msgs.Slice(0, 16), tr, coeffs.Slice(0, 8))
+		}},
+		{"rounds-13-9", func() error {
+			return d.rounds(table(0, 13), table(1, 13), one, msgs.Slice(0, 18), tr, coeffs.Slice(0, 9))
+		}},
+		{"rounds-18-5", func() error {
+			return d.rounds(table(0, 18), table(1, 18), none, msgs.Slice(0, 10), tr, coeffs.Slice(0, 5))
+		}},
 		{"geometric", func() error { return d.geometric(coeffs, one, 1) }},
 		{"eq-powers", func() error { return d.eqPowers(factors.Slice(0, 36), one) }},
 		{"block-weights", func() error { return d.blockWeights(wide, 2, 0, claims(2, n), coeffs.Slice(0, 2), 6, n) }},

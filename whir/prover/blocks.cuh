@@ -2,100 +2,91 @@
 // of the round's challenges at once.
 #pragma once
 
-// Symbols and Challenges are what a table may hold: VECTOR entries a load.
+// Symbols and Challenges are what a table may hold. A thread has COLUMNS columns of a
+// row, 256 apart.
 struct Symbols {
-  static const u32 VECTOR = 4 / SYM_WORDS;
+  static const u32 COLUMNS = 2 / SYM_WORDS;
+  static const u32 WORDS = SYM_WORDS;
   typedef sym value;
-  MEMBER_INLINE static void load(sym *v, const u32 *__restrict__ f, u64 at) {
-    uint4 q = ldg(reinterpret_cast<const uint4 *>(f + SYM_WORDS * at));
-    u32 w[4] = {q.x, q.y, q.z, q.w};
-#pragma unroll
-    for (u32 i = 0; i < VECTOR; i++)
-#pragma unroll
-      for (u32 k = 0; k < SYM_WORDS; k++) v[i].x[k] = w[SYM_WORDS * i + k];
-  }
-  MEMBER_INLINE static sym one(const u32 *__restrict__ f, u64 at) { return sym_load(f, at); }
-  MEMBER_INLINE static sym zero() {
-    sym v;
-#pragma unroll
-    for (u32 k = 0; k < SYM_WORDS; k++) v.x[k] = 0;
-    return v;
-  }
+  MEMBER_INLINE static sym load(const u32 *__restrict__ f, u64 at) { return sym_load(f, at); }
   MEMBER_INLINE static void mul(ext_acc &a, ext e, sym v) { acc_mul_sym(a, e, v); }
-  MEMBER_INLINE static bool aligned(const u32 *f) { return ((u64)f & 15) == 0; }
 };
 struct Challenges {
-  static const u32 VECTOR = 1;
+  static const u32 COLUMNS = 1;
+  static const u32 WORDS = 4;
   typedef ext value;
-  MEMBER_INLINE static void load(ext *v, const u32 *__restrict__ f, u64 at) { v[0] = ext_load(f, at); }
-  MEMBER_INLINE static ext one(const u32 *__restrict__ f, u64 at) { return ext_load(f, at); }
-  MEMBER_INLINE static ext zero() { return ext_zero(); }
+  MEMBER_INLINE static ext load(const u32 *__restrict__ f, u64 at) { return ext_load(f, at); }
   MEMBER_INLINE static void mul(ext_acc &a, ext e, ext v) { acc_mul(a, e, v); }
-  MEMBER_INLINE static bool aligned(const u32 *) { return true; }
 };
-
-// whir_read reads the thread's entries from `at` on, of which `n` are there.
-template <class T> DEVICE_INLINE void whir_read(typename T::value *v, const u32 *__restrict__ f, u64 at, u32 n, bool whole) {
-  if (whole) {
-    T::load(v, f, at);
-    return;
-  }
-#pragma unroll
-  for (u32 i = 0; i < T::VECTOR; i++) v[i] = i < n ? T::one(f, at + i) : T::zero();
-}
 
 #define BLOCK_ROWS 64u // rows whose weights are in shared memory at a time
 
+// row_sums adds rows [first, first + count) times their weights to the thread's
+// columns, ALL of which there are, or as many as `width` leaves.
+template <class T, u32 CLAIMS, bool ALL>
+DEVICE_INLINE void row_sums(ext_acc (&acc)[CLAIMS][T::COLUMNS], const u32 *__restrict__ f, u64 at, u32 width, const ext (&weights)[CLAIMS][BLOCK_ROWS], u32 count) {
+#pragma unroll(CLAIMS == 1 ? 8 / T::WORDS : 4 / T::WORDS)
+  for (u32 h = 0; h < count; h++) {
+    typename T::value v[T::COLUMNS];
+#pragma unroll
+    for (u32 i = 0; i < T::COLUMNS; i++)
+      if (ALL || threadIdx.x + i * WHIR_THREADS < width) v[i] = T::load(f, at + (u64)h * width + i * WHIR_THREADS);
+#pragma unroll
+    for (u32 c = 0; c < CLAIMS; c++) {
+      ext e = weights[c][h];
+#pragma unroll
+      for (u32 i = 0; i < T::COLUMNS; i++)
+        if (ALL || threadIdx.x + i * WHIR_THREADS < width) T::mul(acc[c][i], e, v[i]);
+    }
+  }
+}
+
 // block_sums: sums[u*stride + c] = sum_b weight_c(b) f[u, b] over the 2^n entries of
 // block u, for CLAIMS claims whose factors lie one after the other, `apart` elements
-// each, the first n variables' being skipped by the caller. A block of the table is
+// each, those of the first variables being skipped by the caller. A block of the table is
 // a matrix with 2^low columns: a thread adds up its columns over the rows, with the
-// rows' weights, and weighs them then. Grid (parts, blocks of the table): a part is
-// `rows` rows. partial has CLAIMS entries for each block of the grid, counters one
-// for each block of the table.
+// rows' weights, and weighs them then. Grid
+// (parts, blocks of the table): a part is `rows` rows. partial has CLAIMS entries for
+// each block of the grid, counters one for each block of the table.
 template <class T, u32 CLAIMS>
 DEVICE_INLINE void block_sums(u32 *__restrict__ sums, u64 stride, const u32 *__restrict__ f, const u32 *__restrict__ factors, u32 apart, u32 n, u32 low,
                               u32 rows, u32 *partial, u32 *counters) {
   __shared__ ext weights[CLAIMS][BLOCK_ROWS];
+  __shared__ Nibbles high[CLAIMS], own[CLAIMS];
   __shared__ Total total[CLAIMS];
-  u32 u = blockIdx.y, part = blockIdx.x, parts = gridDim.x, column = T::VECTOR * threadIdx.x;
-  u32 mine = column < 1u << low ? (1u << low) - column : 0;
-  bool whole = mine >= T::VECTOR && T::aligned(f) && (T::VECTOR == 1 || 1u << low >= T::VECTOR);
-  ext_acc acc[CLAIMS][T::VECTOR];
+  u32 u = blockIdx.y, part = blockIdx.x, parts = gridDim.x, width = 1u << low;
+  ext_acc acc[CLAIMS][T::COLUMNS];
 #pragma unroll
-  for (u32 c = 0; c < CLAIMS; c++)
+  for (u32 c = 0; c < CLAIMS; c++) {
 #pragma unroll
-    for (u32 i = 0; i < T::VECTOR; i++) acc[c][i] = acc_zero();
-  const u32 *block = f + (((u64)u << n) + column) * (sizeof(typename T::value) / 4);
+    for (u32 i = 0; i < T::COLUMNS; i++) acc[c][i] = acc_zero();
+    const u32 *mine = factors + (u64)c * apart * EXT_WORDS;
+    if (threadIdx.x < 128)
+      whir_nibbles(&high[c], mine, n - low, threadIdx.x, 128);
+    else
+      whir_nibbles(&own[c], mine + 2 * (n - low) * EXT_WORDS, low, threadIdx.x - 128, 128);
+  }
 #pragma unroll 1
   for (u32 first = part * rows; first < (part + 1) * rows; first += BLOCK_ROWS) {
     u32 count = (part + 1) * rows - first < BLOCK_ROWS ? (part + 1) * rows - first : BLOCK_ROWS;
     __syncthreads();
-    for (u32 i = threadIdx.x; i < CLAIMS * count; i += WHIR_THREADS)
-      weights[i / count][i % count] = whir_weight(ext_one(), factors + (u64)(i / count) * apart * EXT_WORDS, n - low, first + i % count);
+    if (threadIdx.x / BLOCK_ROWS < CLAIMS && threadIdx.x % BLOCK_ROWS < count)
+      weights[threadIdx.x / BLOCK_ROWS][threadIdx.x % BLOCK_ROWS] =
+          whir_nibbles_weight(&high[threadIdx.x / BLOCK_ROWS], 0, n - low, first + threadIdx.x % BLOCK_ROWS);
     __syncthreads();
-    if (mine != 0)
-#pragma unroll(CLAIMS == 1 ? 4 : 2)
-      for (u32 h = 0; h < count; h++) {
-        typename T::value v[T::VECTOR];
-        whir_read<T>(v, block, (u64)(first + h) << low, mine, whole);
-#pragma unroll
-        for (u32 c = 0; c < CLAIMS; c++) {
-          ext e = weights[c][h];
-#pragma unroll
-          for (u32 i = 0; i < T::VECTOR; i++) T::mul(acc[c][i], e, v[i]);
-        }
-      }
+    u64 at = ((u64)u << n) + ((u64)first << low) + threadIdx.x;
+    if (width == T::COLUMNS * WHIR_THREADS)
+      row_sums<T, CLAIMS, true>(acc, f, at, width, weights, count);
+    else
+      row_sums<T, CLAIMS, false>(acc, f, at, width, weights, count);
   }
-  __syncthreads();
 #pragma unroll
   for (u32 c = 0; c < CLAIMS; c++) {
     ext sum = ext_zero();
-    const u32 *own = factors + ((u64)c * apart + 2 * (n - low)) * EXT_WORDS;
-    if (mine != 0) {
 #pragma unroll
-      for (u32 i = 0; i < T::VECTOR; i++)
-        if (i < mine) sum = ext_add(sum, ext_mul(acc_value(acc[c][i]), whir_weight(ext_one(), own, low, column + i)));
+    for (u32 i = 0; i < T::COLUMNS; i++) {
+      u32 column = threadIdx.x + i * WHIR_THREADS;
+      if (column < width) sum = ext_add(sum, ext_mul(acc_value(acc[c][i]), whir_nibbles_weight(&own[c], 0, low, column)));
     }
     sum = whir_block_sum(sum, &total[c]);
     if (threadIdx.x == 0) {
@@ -115,55 +106,52 @@ DEVICE_INLINE void block_sums(u32 *__restrict__ sums, u64 stride, const u32 *__r
 }
 
 #define MAX_FOLD 10u
+#define FOLD_COLUMNS 2u // of a thread, 256 apart
 
-// fold_blocks: dst[b] = sum_u weights[u] f[u, b] over `blocks` blocks of `size` entries;
-// the weights are in shared memory.
-template <class T> DEVICE_INLINE void fold_blocks(u32 *__restrict__ dst, const u32 *__restrict__ f, const ext *weights, u32 blocks, u64 size) {
-  u64 at = ((u64)blockIdx.x * WHIR_THREADS + threadIdx.x) * T::VECTOR;
-  if (at >= size) return;
-  u32 mine = size - at < T::VECTOR ? (u32)(size - at) : T::VECTOR;
-  bool whole = mine == T::VECTOR && T::aligned(f) && (size & (T::VECTOR - 1)) == 0;
-  ext_acc acc[T::VECTOR];
+// Blocks and Tables say where the parts of a fold lie.
+struct Blocks {
+  const u32 *f;
+  u64 size;
+  MEMBER_INLINE const u32 *part(u32 u) const { return f + SYM_WORDS * (u * size); }
+};
+struct Tables {
+  const u64 *addresses;
+  MEMBER_INLINE const u32 *part(u32 u) const { return reinterpret_cast<const u32 *>(addresses[u]); }
+};
+
+template <class P, bool ALL> DEVICE_INLINE void fold_columns(ext_acc (&acc)[FOLD_COLUMNS], const P &parts, const ext *weights, u32 count, u64 at, u64 size) {
+#pragma unroll 8
+  for (u32 u = 0; u < count; u++) {
+    const u32 *f = parts.part(u);
+    sym v[FOLD_COLUMNS];
 #pragma unroll
-  for (u32 i = 0; i < T::VECTOR; i++) acc[i] = acc_zero();
-#pragma unroll 4
-  for (u32 u = 0; u < blocks; u++) {
-    typename T::value v[T::VECTOR];
-    whir_read<T>(v, f, u * size + at, mine, whole);
+    for (u32 i = 0; i < FOLD_COLUMNS; i++)
+      if (ALL || at + i * WHIR_THREADS < size) v[i] = sym_load(f, at + i * WHIR_THREADS);
     ext e = weights[u];
 #pragma unroll
-    for (u32 i = 0; i < T::VECTOR; i++) T::mul(acc[i], e, v[i]);
+    for (u32 i = 0; i < FOLD_COLUMNS; i++)
+      if (ALL || at + i * WHIR_THREADS < size) acc_mul_sym(acc[i], e, v[i]);
   }
-#pragma unroll
-  for (u32 i = 0; i < T::VECTOR; i++)
-    if (i < mine) ext_store(dst, at + i, acc_value(acc[i]));
 }
 
-// combine_tables is the same where the blocks are tables of their own; add says
-// whether what is in dst counts as well.
-template <class T>
-DEVICE_INLINE void combine_tables(u32 *__restrict__ dst, const u64 *__restrict__ tables, const ext *weights, u32 count, u64 size, bool add) {
-  u64 at = ((u64)blockIdx.x * WHIR_THREADS + threadIdx.x) * T::VECTOR;
-  if (at >= size) return;
-  u32 mine = size - at < T::VECTOR ? (u32)(size - at) : T::VECTOR;
-  ext_acc acc[T::VECTOR];
+// fold_parts: dst[b] = (add ? dst[b] : 0) + sum_u weights[u] f_u[b] over `count` parts
+// of `size` symbols; the weights are in shared memory.
+template <class P> DEVICE_INLINE void fold_parts(u32 *__restrict__ dst, const P &parts, const ext *weights, u32 count, u64 size, bool add) {
+  u64 at = (u64)blockIdx.x * (FOLD_COLUMNS * WHIR_THREADS) + threadIdx.x;
+  ext_acc acc[FOLD_COLUMNS];
 #pragma unroll
-  for (u32 i = 0; i < T::VECTOR; i++) acc[i] = acc_zero();
-#pragma unroll 2
-  for (u32 a = 0; a < count; a++) {
-    typename T::value v[T::VECTOR];
-    const u32 *table = (const u32 *)tables[a];
-    whir_read<T>(v, table, at, mine, mine == T::VECTOR && T::aligned(table));
-    ext e = weights[a];
+  for (u32 i = 0; i < FOLD_COLUMNS; i++) acc[i] = acc_zero();
+  if (at + (FOLD_COLUMNS - 1) * WHIR_THREADS < size)
+    fold_columns<P, true>(acc, parts, weights, count, at, size);
+  else
+    fold_columns<P, false>(acc, parts, weights, count, at, size);
 #pragma unroll
-    for (u32 i = 0; i < T::VECTOR; i++) T::mul(acc[i], e, v[i]);
+  for (u32 i = 0; i < FOLD_COLUMNS; i++) {
+    u64 b = at + i * WHIR_THREADS;
+    if (b >= size) break;
+    ext v = acc_value(acc[i]);
+    ext_store(dst, b, add ? ext_add(v, ext_load(dst, b)) : v);
   }
-#pragma unroll
-  for (u32 i = 0; i < T::VECTOR; i++)
-    if (i < mine) {
-      ext v = acc_value(acc[i]);
-      ext_store(dst, at + i, add ? ext_add(v, ext_load(dst, at + i)) : v);
-    }
 }
 
 // eq_weights fills shared memory with eq(point, u) for all u below 2^n.

@@ -20,6 +20,49 @@ DEVICE_INLINE ext whir_weight(ext start, const u32 *__restrict__ factors, u32 n,
   return start;
 }
 
+// Nibbles is the weights of each four variables by themselves, from the first ones on,
+// in shared memory: a weight is a product of a few of them.
+#define NIBBLES 8u
+struct Nibbles {
+  ext weights[NIBBLES][16];
+};
+
+// whir_nibbles fills in the weights of n <= 32 variables; a barrier must follow. Thread
+// `thread` of `step` has every step-th entry.
+DEVICE_INLINE void whir_nibbles(Nibbles *t, const u32 *__restrict__ factors, u32 n, u32 thread, u32 step) {
+#pragma unroll 1
+  for (u32 i = thread; i < (n + 3) / 4 * 16; i += step) {
+    u32 group = i / 16, x = i % 16, first = 4 * group, count = n - first < 4 ? n - first : 4;
+    if (x >> count == 0) {
+      ext v = ext_load(factors, 2 * first + (x >> (count - 1) & 1));
+      ext f[3];
+#pragma unroll
+      for (u32 j = 1; j < 4; j++)
+        if (j < count) f[j - 1] = ext_load(factors, 2 * (first + j) + (x >> (count - 1 - j) & 1));
+#pragma unroll
+      for (u32 j = 1; j < 4; j++)
+        if (j < count) v = ext_mul(v, f[j - 1]);
+      t->weights[group][x] = v;
+    }
+  }
+}
+
+// whir_nibbles_weight is the weight of entry x over variables [from, n), from being a
+// multiple of 4.
+DEVICE_INLINE ext whir_nibbles_weight(const Nibbles *t, u32 from, u32 n, u64 x) {
+  if (from >= n) return ext_one();
+  u32 shift = n - from, count = shift < 4 ? shift : 4;
+  shift -= count;
+  ext v = t->weights[from / 4][(u32)(x >> shift) & 15];
+#pragma unroll 1
+  for (u32 group = from / 4 + 1; shift != 0; group++) {
+    count = shift < 4 ? shift : 4;
+    shift -= count;
+    v = ext_mul(v, t->weights[group][(u32)(x >> shift) & ((1u << count) - 1)]);
+  }
+  return v;
+}
+
 DEVICE_INLINE ext whir_power(ext x, u64 e) {
   ext v = ext_one();
 #pragma unroll 1

@@ -14,6 +14,7 @@ const (
 	sumClaims    = 2
 	weightClaims = 4
 	weightRows   = 32
+	foldColumns  = 2
 	pointRows    = 4
 	// transformLog and transformColumns are TRANSFORM and TRANSFORM_COLUMNS.
 	transformLog, transformColumns = 8, 8
@@ -122,8 +123,7 @@ func (d *onDevice[W, F, E]) geometric(dst, x device.Buffer[E], first int) error 
 // variables. factors has 2 log2(len(f)) values a claim.
 func (d *onDevice[W, F, E]) blockSums(sums device.Buffer[E], stride, column int, f device.Buffer[F], factors device.Buffer[E], fold int) error {
 	var zero F
-	low := 10 - bits.Len(uint(zero.Degree())) + 1
-	return d.sums("block_sums", low, sums, stride, column, f.Arg(), f.Len(), factors, fold)
+	return d.sums("block_sums", 10-zero.Degree(), sums, stride, column, f.Arg(), f.Len(), factors, fold)
 }
 
 // blockSumsExt is blockSums for a table of challenges.
@@ -190,15 +190,11 @@ func (d *onDevice[W, F, E]) foldBlocks(dst device.Buffer[E], f device.Buffer[F],
 	if 1<<min(fold, 30) > maxFoldBlocks || f.Len() != dst.Len()<<fold || dst.Len() == 0 {
 		return wrong("fold blocks", "table of %d by %d challenges to %d", f.Len(), fold, dst.Len())
 	}
-	return d.launch("fold_blocks", d.vectors(dst.Len()), dst.Arg(), f.Arg(), challenges.Arg(), device.U32(fold), device.U64(dst.Len()))
+	return d.launch("fold_blocks", columns(dst.Len()), dst.Arg(), f.Arg(), challenges.Arg(), device.U32(fold), device.U64(dst.Len()))
 }
 
-// vectors is the grid for tables of n symbols, of which a thread has four words.
-func (d *onDevice[W, F, E]) vectors(n int) device.Dim {
-	var zero F
-	each := 4 / zero.Degree()
-	return device.D1(device.Blocks((n+each-1)/each, threads))
-}
+// columns is the grid for tables of n symbols, of which a thread has foldColumns.
+func columns(n int) device.Dim { return device.D1(device.Blocks(n, foldColumns*threads)) }
 
 // combine writes the sum of coeffs[a]*tables[a].
 func (d *onDevice[W, F, E]) combine(dst device.Buffer[E], tables []device.Buffer[F], coeffs device.Buffer[E]) error {
@@ -225,7 +221,7 @@ func (d *onDevice[W, F, E]) combine(dst device.Buffer[E], tables []device.Buffer
 		if a > 0 {
 			add = 1
 		}
-		err := d.launch("combine", d.vectors(dst.Len()), dst.Arg(), at.Slice(a, b).Arg(), coeffs.Slice(a, b).Arg(), device.U32(b-a), device.U64(dst.Len()), device.U32(add))
+		err := d.launch("combine", columns(dst.Len()), dst.Arg(), at.Slice(a, b).Arg(), coeffs.Slice(a, b).Arg(), device.U32(b-a), device.U64(dst.Len()), device.U32(add))
 		if err != nil {
 			return err
 		}
@@ -260,6 +256,10 @@ func (d *onDevice[W, F, E]) addWeights(w, factors device.Buffer[E], vars int, co
 		return nil
 	}
 	low := min(n, 8)
+	rows := 1 // powers of two
+	for rows < weightRows && 4*rows*d.q.Device().Info().Units <= 1<<(n-low) {
+		rows *= 2
+	}
 	for c := 0; c < count; c += weightClaims {
 		k, flag := min(weightClaims, count-c), 0
 		if set && c == 0 {
@@ -267,8 +267,8 @@ func (d *onDevice[W, F, E]) addWeights(w, factors device.Buffer[E], vars int, co
 		}
 		own := factors.Slice(2*vars*c, 2*vars*(c+k))
 		rest := own.Slice(min(2*(vars-n), own.Len()), own.Len())
-		err := d.launch("add_weights", device.D1(device.Blocks(1<<(n-low), weightRows)), w.Arg(), rest.Arg(), device.U32(2*vars),
-			coeffs.Slice(c, c+k).Arg(), device.U32(k), device.U32(n), device.U32(low), device.U32(flag))
+		err := d.launch("add_weights", device.D1(1<<(n-low)/rows), w.Arg(), rest.Arg(), device.U32(2*vars),
+			coeffs.Slice(c, c+k).Arg(), device.U32(k), device.U32(n), device.U32(low), device.U32(rows), device.U32(flag))
 		if err != nil {
 			return err
 		}

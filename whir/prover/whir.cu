@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(256) whir_block_weights_VARIANT(u32
 
 // ---- blocks ------------------------------------------------------------------------
 
-extern "C" __global__ void __launch_bounds__(256) whir_block_sums1_VARIANT(u32 *__restrict__ sums, u64 stride, const u32 *__restrict__ f,
+extern "C" __global__ void __launch_bounds__(256, 4) whir_block_sums1_VARIANT(u32 *__restrict__ sums, u64 stride, const u32 *__restrict__ f,
                                                                           const u32 *__restrict__ factors, u32 apart, u32 n, u32 low, u32 rows, u32 *partial,
                                                                           u32 *counters) {
   block_sums<Symbols, 1>(sums, stride, f, factors, apart, n, low, rows, partial, counters);
@@ -71,7 +71,7 @@ extern "C" __global__ void __launch_bounds__(256) whir_fold_blocks_VARIANT(u32 *
                                                                           u32 fold, u64 size) {
   __shared__ ext weights[1u << MAX_FOLD];
   eq_weights(weights, point, fold);
-  fold_blocks<Symbols>(dst, f, weights, 1u << fold, size);
+  fold_parts(dst, Blocks{f, size}, weights, 1u << fold, size, false);
 }
 
 // dst = (add ? dst : 0) + sum_a coeffs[a] tables[a], for up to 1024 tables of symbols
@@ -81,7 +81,7 @@ extern "C" __global__ void __launch_bounds__(256) whir_combine_VARIANT(u32 *__re
   __shared__ ext weights[1u << MAX_FOLD];
   for (u32 a = threadIdx.x; a < count; a += WHIR_THREADS) weights[a] = ext_load(coeffs, a);
   __syncthreads();
-  combine_tables<Symbols>(dst, tables, weights, count, size, add != 0);
+  fold_parts(dst, Tables{tables}, weights, count, size, add != 0);
 }
 
 extern "C" __global__ void __launch_bounds__(256) whir_lift_VARIANT(u32 *__restrict__ dst, const u32 *__restrict__ f, u64 size) {
@@ -92,8 +92,9 @@ extern "C" __global__ void __launch_bounds__(256) whir_lift_VARIANT(u32 *__restr
 // ---- weights -----------------------------------------------------------------------
 
 extern "C" __global__ void __launch_bounds__(256) whir_add_weights_VARIANT(u32 *__restrict__ w, const u32 *__restrict__ factors, u32 apart,
-                                                                          const u32 *__restrict__ coeffs, u32 count, u32 n, u32 low, u32 set) {
-  add_weights(w, factors, apart, coeffs, count, n, low, set != 0);
+                                                                          const u32 *__restrict__ coeffs, u32 count, u32 n, u32 low, u32 rows,
+                                                                          u32 set) {
+  add_weights(w, factors, apart, coeffs, count, n, low, rows, set != 0);
 }
 
 // w += coeff t.
