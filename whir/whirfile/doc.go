@@ -7,5 +7,5 @@
 // transcript holds nothing but the commitment and the claims: a proof can be
 // made and checked at any time after the commitment.
 //
-// docs/whir.md, section "Files", has the formats.
+// docs/whir-files.md has the formats.
 package whirfile
