@@ -212,6 +212,35 @@ func ScaleExt[E Ext[E]](dst, x []E, c E) {
 	}
 }
 
+// Apart sets dst[k*stride+i] to coefficient k of src[i].
+func Apart[E Ext[E]](dst []Element, stride int, src []E) {
+	var zero E
+	if len(src) == 0 {
+		return
+	}
+	dst = dst[:(len(zero)-1)*stride+len(src)]
+	for i := vectors.Apart(bare(dst), stride, words(src), len(zero)); i < len(src); i++ {
+		for k, c := range Words(src[i : i+1]) {
+			dst[k*stride+i] = c
+		}
+	}
+}
+
+// Together is the opposite of Apart: it sets coefficient k of dst[i] to
+// src[k*stride+i].
+func Together[E Ext[E]](dst []E, src []Element, stride int) {
+	var zero E
+	if len(dst) == 0 {
+		return
+	}
+	src = src[:(len(zero)-1)*stride+len(dst)]
+	for i := vectors.Together(words(dst), bare(src), stride, len(zero)); i < len(dst); i++ {
+		for k := range len(zero) {
+			Words(dst[i : i+1])[k] = src[k*stride+i]
+		}
+	}
+}
+
 // EqTable is eq(point, b) for all corners b of the cube, 2^len(point) elements:
 // the product of point[j] where b's j-th coordinate is 1 and of 1 - point[j] where
 // it is 0. The first coordinate is the top bit of the index.

@@ -135,6 +135,16 @@ func testExtension[E Ext[E]](t *testing.T) {
 		atZero, lead = RoundExt(x0, x1, y0, y1)
 		sum("RoundExt at 0", atZero, func(i int) E { return x0[i].Mul(y0[i]) })
 		sum("RoundExt", lead, func(i int) E { return x1[i].Sub(x0[i]).Mul(y1[i].Sub(y0[i])) })
+		degree, stride := len(c), n+5
+		apart := mixed(r, degree*stride)
+		Apart(apart, stride, x0)
+		for i, e := range Words(x0) {
+			if got := apart[i%degree*stride+i/degree]; got != e {
+				t.Fatalf("Apart of %d, coefficient %d: got %d, want %d", n, i, got, e)
+			}
+		}
+		Together(dst, apart, stride)
+		same("Together", dst, func(i int) E { return x0[i] })
 		for _, k := range []int{1, 4, 9} {
 			x, cs, stride := mixed(r, k*(n+3)), ext(k), n+3
 			copy(dst, x0)
@@ -181,6 +191,10 @@ func TestMemoryAround(t *testing.T) {
 				{"MulAddBase", 5 * n, func(dst []Element) { MulAddBase(Elements[E5](dst), mixed(r, n), E5{1: 1}) }},
 				{"FoldExt in E4", 4 * n, func(dst []Element) { v := Elements[E4](dst); FoldExt(v, v, v, E4{1: 1}) }},
 				{"FoldExt in E5", 5 * n, func(dst []Element) { v := Elements[E5](dst); FoldExt(v, v, v, E5{1: 1}) }},
+				{"Apart in E4", 4 * n, func(dst []Element) { Apart(dst, n, Elements[E4](mixed(r, 4*n))) }},
+				{"Apart in E5", 5 * n, func(dst []Element) { Apart(dst, n, Elements[E5](mixed(r, 5*n))) }},
+				{"Together in E4", 4 * n, func(dst []Element) { Together(Elements[E4](dst), mixed(r, 4*n), n) }},
+				{"Together in E5", 5 * n, func(dst []Element) { Together(Elements[E5](dst), mixed(r, 5*n), n) }},
 				{"ScaleExt in E5", 5 * n, func(dst []Element) { v := Elements[E5](dst); ScaleExt(v, v, E5{1: 1}) }},
 			} {
 				const around = 40
@@ -309,6 +323,8 @@ func BenchmarkSlices(b *testing.B) {
 		{"DotExt5", func() { DotExt(y[0], y[1]) }},
 		{"RoundExt4", func() { RoundExt(x[0], x[1], x[2], x[3]) }},
 		{"RoundExt5", func() { RoundExt(y[0], y[1], y[2], y[3]) }},
+		{"Apart4", func() { Apart(dst, n/4, x[0][:n/4]) }},
+		{"Together4", func() { Together(x[0][:n/4], dst, n/4) }},
 		{"RoundBase4", func() { RoundBase(w0, w1, x[2], x[3]) }},
 	} {
 		for v, name := range bearvec.Variants {

@@ -489,50 +489,6 @@ func mulAddFour4Blocks(dst *uint32, x *uint32, stride int, m *matrix, f *Field, 
 }
 
 //go:noescape
-func apart5AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
-
-//go:noescape
-func apart5AVX512(dst *uint32, stride int, src *uint32, f *Field, n int)
-
-func apart5Blocks(dst *uint32, stride int, src *uint32, f *Field, n int) int {
-	switch vectors {
-	case useAVX512:
-		if n >= 16 {
-			apart5AVX512(dst, stride, src, f, n/16)
-			return n &^ 15
-		}
-	case useAVX2:
-		if n >= 8 {
-			apart5AVX2(dst, stride, src, f, n/8)
-			return n &^ 7
-		}
-	}
-	return 0
-}
-
-//go:noescape
-func together5AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
-
-//go:noescape
-func together5AVX512(dst *uint32, src *uint32, stride int, f *Field, n int)
-
-func together5Blocks(dst *uint32, src *uint32, stride int, f *Field, n int) int {
-	switch vectors {
-	case useAVX512:
-		if n >= 16 {
-			together5AVX512(dst, src, stride, f, n/16)
-			return n &^ 15
-		}
-	case useAVX2:
-		if n >= 8 {
-			together5AVX2(dst, src, stride, f, n/8)
-			return n &^ 7
-		}
-	}
-	return 0
-}
-
-//go:noescape
 func constants5AVX2(dst *uint32, x *uint32, stride int, c *[5]uint32, f *Field, n int)
 
 //go:noescape
@@ -570,6 +526,94 @@ func products5Blocks(dst *uint32, x *uint32, stride int, y *[5]*uint32, f *Field
 	case useAVX2:
 		if n >= 8 {
 			products5AVX2(dst, x, stride, y, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func apart4AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
+
+//go:noescape
+func apart4AVX512(dst *uint32, stride int, src *uint32, f *Field, n int)
+
+func apart4Blocks(dst *uint32, stride int, src *uint32, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			apart4AVX512(dst, stride, src, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			apart4AVX2(dst, stride, src, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func together4AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
+
+//go:noescape
+func together4AVX512(dst *uint32, src *uint32, stride int, f *Field, n int)
+
+func together4Blocks(dst *uint32, src *uint32, stride int, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			together4AVX512(dst, src, stride, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			together4AVX2(dst, src, stride, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func apart5AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
+
+//go:noescape
+func apart5AVX512(dst *uint32, stride int, src *uint32, f *Field, n int)
+
+func apart5Blocks(dst *uint32, stride int, src *uint32, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			apart5AVX512(dst, stride, src, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			apart5AVX2(dst, stride, src, f, n/8)
+			return n &^ 7
+		}
+	}
+	return 0
+}
+
+//go:noescape
+func together5AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
+
+//go:noescape
+func together5AVX512(dst *uint32, src *uint32, stride int, f *Field, n int)
+
+func together5Blocks(dst *uint32, src *uint32, stride int, f *Field, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 16 {
+			together5AVX512(dst, src, stride, f, n/16)
+			return n &^ 15
+		}
+	case useAVX2:
+		if n >= 8 {
+			together5AVX2(dst, src, stride, f, n/8)
 			return n &^ 7
 		}
 	}

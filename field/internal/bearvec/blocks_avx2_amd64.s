@@ -54,6 +54,326 @@ DATA spread43AVX2<>+24(SB)/4, $7
 DATA spread43AVX2<>+28(SB)/4, $7
 GLOBL spread43AVX2<>(SB), RODATA|NOPTR, $32
 
+DATA apart400AVX2<>+0(SB)/4, $0
+DATA apart400AVX2<>+4(SB)/4, $4
+DATA apart400AVX2<>+8(SB)/4, $0
+DATA apart400AVX2<>+12(SB)/4, $4
+DATA apart400AVX2<>+16(SB)/4, $0
+DATA apart400AVX2<>+20(SB)/4, $4
+DATA apart400AVX2<>+24(SB)/4, $0
+DATA apart400AVX2<>+28(SB)/4, $4
+GLOBL apart400AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart401AVX2<>+0(SB)/4, $0
+DATA apart401AVX2<>+4(SB)/4, $4
+DATA apart401AVX2<>+8(SB)/4, $0
+DATA apart401AVX2<>+12(SB)/4, $4
+DATA apart401AVX2<>+16(SB)/4, $0
+DATA apart401AVX2<>+20(SB)/4, $4
+DATA apart401AVX2<>+24(SB)/4, $0
+DATA apart401AVX2<>+28(SB)/4, $4
+GLOBL apart401AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart402AVX2<>+0(SB)/4, $0
+DATA apart402AVX2<>+4(SB)/4, $4
+DATA apart402AVX2<>+8(SB)/4, $0
+DATA apart402AVX2<>+12(SB)/4, $4
+DATA apart402AVX2<>+16(SB)/4, $0
+DATA apart402AVX2<>+20(SB)/4, $4
+DATA apart402AVX2<>+24(SB)/4, $0
+DATA apart402AVX2<>+28(SB)/4, $4
+GLOBL apart402AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart403AVX2<>+0(SB)/4, $0
+DATA apart403AVX2<>+4(SB)/4, $4
+DATA apart403AVX2<>+8(SB)/4, $0
+DATA apart403AVX2<>+12(SB)/4, $4
+DATA apart403AVX2<>+16(SB)/4, $0
+DATA apart403AVX2<>+20(SB)/4, $4
+DATA apart403AVX2<>+24(SB)/4, $0
+DATA apart403AVX2<>+28(SB)/4, $4
+GLOBL apart403AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart410AVX2<>+0(SB)/4, $1
+DATA apart410AVX2<>+4(SB)/4, $5
+DATA apart410AVX2<>+8(SB)/4, $1
+DATA apart410AVX2<>+12(SB)/4, $5
+DATA apart410AVX2<>+16(SB)/4, $1
+DATA apart410AVX2<>+20(SB)/4, $5
+DATA apart410AVX2<>+24(SB)/4, $1
+DATA apart410AVX2<>+28(SB)/4, $5
+GLOBL apart410AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart411AVX2<>+0(SB)/4, $1
+DATA apart411AVX2<>+4(SB)/4, $5
+DATA apart411AVX2<>+8(SB)/4, $1
+DATA apart411AVX2<>+12(SB)/4, $5
+DATA apart411AVX2<>+16(SB)/4, $1
+DATA apart411AVX2<>+20(SB)/4, $5
+DATA apart411AVX2<>+24(SB)/4, $1
+DATA apart411AVX2<>+28(SB)/4, $5
+GLOBL apart411AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart412AVX2<>+0(SB)/4, $1
+DATA apart412AVX2<>+4(SB)/4, $5
+DATA apart412AVX2<>+8(SB)/4, $1
+DATA apart412AVX2<>+12(SB)/4, $5
+DATA apart412AVX2<>+16(SB)/4, $1
+DATA apart412AVX2<>+20(SB)/4, $5
+DATA apart412AVX2<>+24(SB)/4, $1
+DATA apart412AVX2<>+28(SB)/4, $5
+GLOBL apart412AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart413AVX2<>+0(SB)/4, $1
+DATA apart413AVX2<>+4(SB)/4, $5
+DATA apart413AVX2<>+8(SB)/4, $1
+DATA apart413AVX2<>+12(SB)/4, $5
+DATA apart413AVX2<>+16(SB)/4, $1
+DATA apart413AVX2<>+20(SB)/4, $5
+DATA apart413AVX2<>+24(SB)/4, $1
+DATA apart413AVX2<>+28(SB)/4, $5
+GLOBL apart413AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart420AVX2<>+0(SB)/4, $2
+DATA apart420AVX2<>+4(SB)/4, $6
+DATA apart420AVX2<>+8(SB)/4, $2
+DATA apart420AVX2<>+12(SB)/4, $6
+DATA apart420AVX2<>+16(SB)/4, $2
+DATA apart420AVX2<>+20(SB)/4, $6
+DATA apart420AVX2<>+24(SB)/4, $2
+DATA apart420AVX2<>+28(SB)/4, $6
+GLOBL apart420AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart421AVX2<>+0(SB)/4, $2
+DATA apart421AVX2<>+4(SB)/4, $6
+DATA apart421AVX2<>+8(SB)/4, $2
+DATA apart421AVX2<>+12(SB)/4, $6
+DATA apart421AVX2<>+16(SB)/4, $2
+DATA apart421AVX2<>+20(SB)/4, $6
+DATA apart421AVX2<>+24(SB)/4, $2
+DATA apart421AVX2<>+28(SB)/4, $6
+GLOBL apart421AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart422AVX2<>+0(SB)/4, $2
+DATA apart422AVX2<>+4(SB)/4, $6
+DATA apart422AVX2<>+8(SB)/4, $2
+DATA apart422AVX2<>+12(SB)/4, $6
+DATA apart422AVX2<>+16(SB)/4, $2
+DATA apart422AVX2<>+20(SB)/4, $6
+DATA apart422AVX2<>+24(SB)/4, $2
+DATA apart422AVX2<>+28(SB)/4, $6
+GLOBL apart422AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart423AVX2<>+0(SB)/4, $2
+DATA apart423AVX2<>+4(SB)/4, $6
+DATA apart423AVX2<>+8(SB)/4, $2
+DATA apart423AVX2<>+12(SB)/4, $6
+DATA apart423AVX2<>+16(SB)/4, $2
+DATA apart423AVX2<>+20(SB)/4, $6
+DATA apart423AVX2<>+24(SB)/4, $2
+DATA apart423AVX2<>+28(SB)/4, $6
+GLOBL apart423AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart430AVX2<>+0(SB)/4, $3
+DATA apart430AVX2<>+4(SB)/4, $7
+DATA apart430AVX2<>+8(SB)/4, $3
+DATA apart430AVX2<>+12(SB)/4, $7
+DATA apart430AVX2<>+16(SB)/4, $3
+DATA apart430AVX2<>+20(SB)/4, $7
+DATA apart430AVX2<>+24(SB)/4, $3
+DATA apart430AVX2<>+28(SB)/4, $7
+GLOBL apart430AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart431AVX2<>+0(SB)/4, $3
+DATA apart431AVX2<>+4(SB)/4, $7
+DATA apart431AVX2<>+8(SB)/4, $3
+DATA apart431AVX2<>+12(SB)/4, $7
+DATA apart431AVX2<>+16(SB)/4, $3
+DATA apart431AVX2<>+20(SB)/4, $7
+DATA apart431AVX2<>+24(SB)/4, $3
+DATA apart431AVX2<>+28(SB)/4, $7
+GLOBL apart431AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart432AVX2<>+0(SB)/4, $3
+DATA apart432AVX2<>+4(SB)/4, $7
+DATA apart432AVX2<>+8(SB)/4, $3
+DATA apart432AVX2<>+12(SB)/4, $7
+DATA apart432AVX2<>+16(SB)/4, $3
+DATA apart432AVX2<>+20(SB)/4, $7
+DATA apart432AVX2<>+24(SB)/4, $3
+DATA apart432AVX2<>+28(SB)/4, $7
+GLOBL apart432AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA apart433AVX2<>+0(SB)/4, $3
+DATA apart433AVX2<>+4(SB)/4, $7
+DATA apart433AVX2<>+8(SB)/4, $3
+DATA apart433AVX2<>+12(SB)/4, $7
+DATA apart433AVX2<>+16(SB)/4, $3
+DATA apart433AVX2<>+20(SB)/4, $7
+DATA apart433AVX2<>+24(SB)/4, $3
+DATA apart433AVX2<>+28(SB)/4, $7
+GLOBL apart433AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together400AVX2<>+0(SB)/4, $0
+DATA together400AVX2<>+4(SB)/4, $0
+DATA together400AVX2<>+8(SB)/4, $0
+DATA together400AVX2<>+12(SB)/4, $0
+DATA together400AVX2<>+16(SB)/4, $1
+DATA together400AVX2<>+20(SB)/4, $1
+DATA together400AVX2<>+24(SB)/4, $1
+DATA together400AVX2<>+28(SB)/4, $1
+GLOBL together400AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together401AVX2<>+0(SB)/4, $0
+DATA together401AVX2<>+4(SB)/4, $0
+DATA together401AVX2<>+8(SB)/4, $0
+DATA together401AVX2<>+12(SB)/4, $0
+DATA together401AVX2<>+16(SB)/4, $1
+DATA together401AVX2<>+20(SB)/4, $1
+DATA together401AVX2<>+24(SB)/4, $1
+DATA together401AVX2<>+28(SB)/4, $1
+GLOBL together401AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together402AVX2<>+0(SB)/4, $0
+DATA together402AVX2<>+4(SB)/4, $0
+DATA together402AVX2<>+8(SB)/4, $0
+DATA together402AVX2<>+12(SB)/4, $0
+DATA together402AVX2<>+16(SB)/4, $1
+DATA together402AVX2<>+20(SB)/4, $1
+DATA together402AVX2<>+24(SB)/4, $1
+DATA together402AVX2<>+28(SB)/4, $1
+GLOBL together402AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together403AVX2<>+0(SB)/4, $0
+DATA together403AVX2<>+4(SB)/4, $0
+DATA together403AVX2<>+8(SB)/4, $0
+DATA together403AVX2<>+12(SB)/4, $0
+DATA together403AVX2<>+16(SB)/4, $1
+DATA together403AVX2<>+20(SB)/4, $1
+DATA together403AVX2<>+24(SB)/4, $1
+DATA together403AVX2<>+28(SB)/4, $1
+GLOBL together403AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together410AVX2<>+0(SB)/4, $2
+DATA together410AVX2<>+4(SB)/4, $2
+DATA together410AVX2<>+8(SB)/4, $2
+DATA together410AVX2<>+12(SB)/4, $2
+DATA together410AVX2<>+16(SB)/4, $3
+DATA together410AVX2<>+20(SB)/4, $3
+DATA together410AVX2<>+24(SB)/4, $3
+DATA together410AVX2<>+28(SB)/4, $3
+GLOBL together410AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together411AVX2<>+0(SB)/4, $2
+DATA together411AVX2<>+4(SB)/4, $2
+DATA together411AVX2<>+8(SB)/4, $2
+DATA together411AVX2<>+12(SB)/4, $2
+DATA together411AVX2<>+16(SB)/4, $3
+DATA together411AVX2<>+20(SB)/4, $3
+DATA together411AVX2<>+24(SB)/4, $3
+DATA together411AVX2<>+28(SB)/4, $3
+GLOBL together411AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together412AVX2<>+0(SB)/4, $2
+DATA together412AVX2<>+4(SB)/4, $2
+DATA together412AVX2<>+8(SB)/4, $2
+DATA together412AVX2<>+12(SB)/4, $2
+DATA together412AVX2<>+16(SB)/4, $3
+DATA together412AVX2<>+20(SB)/4, $3
+DATA together412AVX2<>+24(SB)/4, $3
+DATA together412AVX2<>+28(SB)/4, $3
+GLOBL together412AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together413AVX2<>+0(SB)/4, $2
+DATA together413AVX2<>+4(SB)/4, $2
+DATA together413AVX2<>+8(SB)/4, $2
+DATA together413AVX2<>+12(SB)/4, $2
+DATA together413AVX2<>+16(SB)/4, $3
+DATA together413AVX2<>+20(SB)/4, $3
+DATA together413AVX2<>+24(SB)/4, $3
+DATA together413AVX2<>+28(SB)/4, $3
+GLOBL together413AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together420AVX2<>+0(SB)/4, $4
+DATA together420AVX2<>+4(SB)/4, $4
+DATA together420AVX2<>+8(SB)/4, $4
+DATA together420AVX2<>+12(SB)/4, $4
+DATA together420AVX2<>+16(SB)/4, $5
+DATA together420AVX2<>+20(SB)/4, $5
+DATA together420AVX2<>+24(SB)/4, $5
+DATA together420AVX2<>+28(SB)/4, $5
+GLOBL together420AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together421AVX2<>+0(SB)/4, $4
+DATA together421AVX2<>+4(SB)/4, $4
+DATA together421AVX2<>+8(SB)/4, $4
+DATA together421AVX2<>+12(SB)/4, $4
+DATA together421AVX2<>+16(SB)/4, $5
+DATA together421AVX2<>+20(SB)/4, $5
+DATA together421AVX2<>+24(SB)/4, $5
+DATA together421AVX2<>+28(SB)/4, $5
+GLOBL together421AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together422AVX2<>+0(SB)/4, $4
+DATA together422AVX2<>+4(SB)/4, $4
+DATA together422AVX2<>+8(SB)/4, $4
+DATA together422AVX2<>+12(SB)/4, $4
+DATA together422AVX2<>+16(SB)/4, $5
+DATA together422AVX2<>+20(SB)/4, $5
+DATA together422AVX2<>+24(SB)/4, $5
+DATA together422AVX2<>+28(SB)/4, $5
+GLOBL together422AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together423AVX2<>+0(SB)/4, $4
+DATA together423AVX2<>+4(SB)/4, $4
+DATA together423AVX2<>+8(SB)/4, $4
+DATA together423AVX2<>+12(SB)/4, $4
+DATA together423AVX2<>+16(SB)/4, $5
+DATA together423AVX2<>+20(SB)/4, $5
+DATA together423AVX2<>+24(SB)/4, $5
+DATA together423AVX2<>+28(SB)/4, $5
+GLOBL together423AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together430AVX2<>+0(SB)/4, $6
+DATA together430AVX2<>+4(SB)/4, $6
+DATA together430AVX2<>+8(SB)/4, $6
+DATA together430AVX2<>+12(SB)/4, $6
+DATA together430AVX2<>+16(SB)/4, $7
+DATA together430AVX2<>+20(SB)/4, $7
+DATA together430AVX2<>+24(SB)/4, $7
+DATA together430AVX2<>+28(SB)/4, $7
+GLOBL together430AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together431AVX2<>+0(SB)/4, $6
+DATA together431AVX2<>+4(SB)/4, $6
+DATA together431AVX2<>+8(SB)/4, $6
+DATA together431AVX2<>+12(SB)/4, $6
+DATA together431AVX2<>+16(SB)/4, $7
+DATA together431AVX2<>+20(SB)/4, $7
+DATA together431AVX2<>+24(SB)/4, $7
+DATA together431AVX2<>+28(SB)/4, $7
+GLOBL together431AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together432AVX2<>+0(SB)/4, $6
+DATA together432AVX2<>+4(SB)/4, $6
+DATA together432AVX2<>+8(SB)/4, $6
+DATA together432AVX2<>+12(SB)/4, $6
+DATA together432AVX2<>+16(SB)/4, $7
+DATA together432AVX2<>+20(SB)/4, $7
+DATA together432AVX2<>+24(SB)/4, $7
+DATA together432AVX2<>+28(SB)/4, $7
+GLOBL together432AVX2<>(SB), RODATA|NOPTR, $32
+
+DATA together433AVX2<>+0(SB)/4, $6
+DATA together433AVX2<>+4(SB)/4, $6
+DATA together433AVX2<>+8(SB)/4, $6
+DATA together433AVX2<>+12(SB)/4, $6
+DATA together433AVX2<>+16(SB)/4, $7
+DATA together433AVX2<>+20(SB)/4, $7
+DATA together433AVX2<>+24(SB)/4, $7
+DATA together433AVX2<>+28(SB)/4, $7
+GLOBL together433AVX2<>(SB), RODATA|NOPTR, $32
+
 DATA spread50AVX2<>+0(SB)/4, $0
 DATA spread50AVX2<>+4(SB)/4, $0
 DATA spread50AVX2<>+8(SB)/4, $0
@@ -154,505 +474,505 @@ DATA first54AVX2<>+24(SB)/4, $0
 DATA first54AVX2<>+28(SB)/4, $0
 GLOBL first54AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart00AVX2<>+0(SB)/4, $0
-DATA apart00AVX2<>+4(SB)/4, $5
-DATA apart00AVX2<>+8(SB)/4, $2
-DATA apart00AVX2<>+12(SB)/4, $7
-DATA apart00AVX2<>+16(SB)/4, $4
-DATA apart00AVX2<>+20(SB)/4, $1
-DATA apart00AVX2<>+24(SB)/4, $6
-DATA apart00AVX2<>+28(SB)/4, $3
-GLOBL apart00AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart500AVX2<>+0(SB)/4, $0
+DATA apart500AVX2<>+4(SB)/4, $5
+DATA apart500AVX2<>+8(SB)/4, $2
+DATA apart500AVX2<>+12(SB)/4, $7
+DATA apart500AVX2<>+16(SB)/4, $4
+DATA apart500AVX2<>+20(SB)/4, $1
+DATA apart500AVX2<>+24(SB)/4, $6
+DATA apart500AVX2<>+28(SB)/4, $3
+GLOBL apart500AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart01AVX2<>+0(SB)/4, $0
-DATA apart01AVX2<>+4(SB)/4, $5
-DATA apart01AVX2<>+8(SB)/4, $2
-DATA apart01AVX2<>+12(SB)/4, $7
-DATA apart01AVX2<>+16(SB)/4, $4
-DATA apart01AVX2<>+20(SB)/4, $1
-DATA apart01AVX2<>+24(SB)/4, $6
-DATA apart01AVX2<>+28(SB)/4, $3
-GLOBL apart01AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart501AVX2<>+0(SB)/4, $0
+DATA apart501AVX2<>+4(SB)/4, $5
+DATA apart501AVX2<>+8(SB)/4, $2
+DATA apart501AVX2<>+12(SB)/4, $7
+DATA apart501AVX2<>+16(SB)/4, $4
+DATA apart501AVX2<>+20(SB)/4, $1
+DATA apart501AVX2<>+24(SB)/4, $6
+DATA apart501AVX2<>+28(SB)/4, $3
+GLOBL apart501AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart02AVX2<>+0(SB)/4, $0
-DATA apart02AVX2<>+4(SB)/4, $5
-DATA apart02AVX2<>+8(SB)/4, $2
-DATA apart02AVX2<>+12(SB)/4, $7
-DATA apart02AVX2<>+16(SB)/4, $4
-DATA apart02AVX2<>+20(SB)/4, $1
-DATA apart02AVX2<>+24(SB)/4, $6
-DATA apart02AVX2<>+28(SB)/4, $3
-GLOBL apart02AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart502AVX2<>+0(SB)/4, $0
+DATA apart502AVX2<>+4(SB)/4, $5
+DATA apart502AVX2<>+8(SB)/4, $2
+DATA apart502AVX2<>+12(SB)/4, $7
+DATA apart502AVX2<>+16(SB)/4, $4
+DATA apart502AVX2<>+20(SB)/4, $1
+DATA apart502AVX2<>+24(SB)/4, $6
+DATA apart502AVX2<>+28(SB)/4, $3
+GLOBL apart502AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart03AVX2<>+0(SB)/4, $0
-DATA apart03AVX2<>+4(SB)/4, $5
-DATA apart03AVX2<>+8(SB)/4, $2
-DATA apart03AVX2<>+12(SB)/4, $7
-DATA apart03AVX2<>+16(SB)/4, $4
-DATA apart03AVX2<>+20(SB)/4, $1
-DATA apart03AVX2<>+24(SB)/4, $6
-DATA apart03AVX2<>+28(SB)/4, $3
-GLOBL apart03AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart503AVX2<>+0(SB)/4, $0
+DATA apart503AVX2<>+4(SB)/4, $5
+DATA apart503AVX2<>+8(SB)/4, $2
+DATA apart503AVX2<>+12(SB)/4, $7
+DATA apart503AVX2<>+16(SB)/4, $4
+DATA apart503AVX2<>+20(SB)/4, $1
+DATA apart503AVX2<>+24(SB)/4, $6
+DATA apart503AVX2<>+28(SB)/4, $3
+GLOBL apart503AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart04AVX2<>+0(SB)/4, $0
-DATA apart04AVX2<>+4(SB)/4, $5
-DATA apart04AVX2<>+8(SB)/4, $2
-DATA apart04AVX2<>+12(SB)/4, $7
-DATA apart04AVX2<>+16(SB)/4, $4
-DATA apart04AVX2<>+20(SB)/4, $1
-DATA apart04AVX2<>+24(SB)/4, $6
-DATA apart04AVX2<>+28(SB)/4, $3
-GLOBL apart04AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart504AVX2<>+0(SB)/4, $0
+DATA apart504AVX2<>+4(SB)/4, $5
+DATA apart504AVX2<>+8(SB)/4, $2
+DATA apart504AVX2<>+12(SB)/4, $7
+DATA apart504AVX2<>+16(SB)/4, $4
+DATA apart504AVX2<>+20(SB)/4, $1
+DATA apart504AVX2<>+24(SB)/4, $6
+DATA apart504AVX2<>+28(SB)/4, $3
+GLOBL apart504AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart10AVX2<>+0(SB)/4, $1
-DATA apart10AVX2<>+4(SB)/4, $6
-DATA apart10AVX2<>+8(SB)/4, $3
-DATA apart10AVX2<>+12(SB)/4, $0
-DATA apart10AVX2<>+16(SB)/4, $5
-DATA apart10AVX2<>+20(SB)/4, $2
-DATA apart10AVX2<>+24(SB)/4, $7
-DATA apart10AVX2<>+28(SB)/4, $4
-GLOBL apart10AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart510AVX2<>+0(SB)/4, $1
+DATA apart510AVX2<>+4(SB)/4, $6
+DATA apart510AVX2<>+8(SB)/4, $3
+DATA apart510AVX2<>+12(SB)/4, $0
+DATA apart510AVX2<>+16(SB)/4, $5
+DATA apart510AVX2<>+20(SB)/4, $2
+DATA apart510AVX2<>+24(SB)/4, $7
+DATA apart510AVX2<>+28(SB)/4, $4
+GLOBL apart510AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart11AVX2<>+0(SB)/4, $1
-DATA apart11AVX2<>+4(SB)/4, $6
-DATA apart11AVX2<>+8(SB)/4, $3
-DATA apart11AVX2<>+12(SB)/4, $0
-DATA apart11AVX2<>+16(SB)/4, $5
-DATA apart11AVX2<>+20(SB)/4, $2
-DATA apart11AVX2<>+24(SB)/4, $7
-DATA apart11AVX2<>+28(SB)/4, $4
-GLOBL apart11AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart511AVX2<>+0(SB)/4, $1
+DATA apart511AVX2<>+4(SB)/4, $6
+DATA apart511AVX2<>+8(SB)/4, $3
+DATA apart511AVX2<>+12(SB)/4, $0
+DATA apart511AVX2<>+16(SB)/4, $5
+DATA apart511AVX2<>+20(SB)/4, $2
+DATA apart511AVX2<>+24(SB)/4, $7
+DATA apart511AVX2<>+28(SB)/4, $4
+GLOBL apart511AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart12AVX2<>+0(SB)/4, $1
-DATA apart12AVX2<>+4(SB)/4, $6
-DATA apart12AVX2<>+8(SB)/4, $3
-DATA apart12AVX2<>+12(SB)/4, $0
-DATA apart12AVX2<>+16(SB)/4, $5
-DATA apart12AVX2<>+20(SB)/4, $2
-DATA apart12AVX2<>+24(SB)/4, $7
-DATA apart12AVX2<>+28(SB)/4, $4
-GLOBL apart12AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart512AVX2<>+0(SB)/4, $1
+DATA apart512AVX2<>+4(SB)/4, $6
+DATA apart512AVX2<>+8(SB)/4, $3
+DATA apart512AVX2<>+12(SB)/4, $0
+DATA apart512AVX2<>+16(SB)/4, $5
+DATA apart512AVX2<>+20(SB)/4, $2
+DATA apart512AVX2<>+24(SB)/4, $7
+DATA apart512AVX2<>+28(SB)/4, $4
+GLOBL apart512AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart13AVX2<>+0(SB)/4, $1
-DATA apart13AVX2<>+4(SB)/4, $6
-DATA apart13AVX2<>+8(SB)/4, $3
-DATA apart13AVX2<>+12(SB)/4, $0
-DATA apart13AVX2<>+16(SB)/4, $5
-DATA apart13AVX2<>+20(SB)/4, $2
-DATA apart13AVX2<>+24(SB)/4, $7
-DATA apart13AVX2<>+28(SB)/4, $4
-GLOBL apart13AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart513AVX2<>+0(SB)/4, $1
+DATA apart513AVX2<>+4(SB)/4, $6
+DATA apart513AVX2<>+8(SB)/4, $3
+DATA apart513AVX2<>+12(SB)/4, $0
+DATA apart513AVX2<>+16(SB)/4, $5
+DATA apart513AVX2<>+20(SB)/4, $2
+DATA apart513AVX2<>+24(SB)/4, $7
+DATA apart513AVX2<>+28(SB)/4, $4
+GLOBL apart513AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart14AVX2<>+0(SB)/4, $1
-DATA apart14AVX2<>+4(SB)/4, $6
-DATA apart14AVX2<>+8(SB)/4, $3
-DATA apart14AVX2<>+12(SB)/4, $0
-DATA apart14AVX2<>+16(SB)/4, $5
-DATA apart14AVX2<>+20(SB)/4, $2
-DATA apart14AVX2<>+24(SB)/4, $7
-DATA apart14AVX2<>+28(SB)/4, $4
-GLOBL apart14AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart514AVX2<>+0(SB)/4, $1
+DATA apart514AVX2<>+4(SB)/4, $6
+DATA apart514AVX2<>+8(SB)/4, $3
+DATA apart514AVX2<>+12(SB)/4, $0
+DATA apart514AVX2<>+16(SB)/4, $5
+DATA apart514AVX2<>+20(SB)/4, $2
+DATA apart514AVX2<>+24(SB)/4, $7
+DATA apart514AVX2<>+28(SB)/4, $4
+GLOBL apart514AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart20AVX2<>+0(SB)/4, $2
-DATA apart20AVX2<>+4(SB)/4, $7
-DATA apart20AVX2<>+8(SB)/4, $4
-DATA apart20AVX2<>+12(SB)/4, $1
-DATA apart20AVX2<>+16(SB)/4, $6
-DATA apart20AVX2<>+20(SB)/4, $3
-DATA apart20AVX2<>+24(SB)/4, $0
-DATA apart20AVX2<>+28(SB)/4, $5
-GLOBL apart20AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart520AVX2<>+0(SB)/4, $2
+DATA apart520AVX2<>+4(SB)/4, $7
+DATA apart520AVX2<>+8(SB)/4, $4
+DATA apart520AVX2<>+12(SB)/4, $1
+DATA apart520AVX2<>+16(SB)/4, $6
+DATA apart520AVX2<>+20(SB)/4, $3
+DATA apart520AVX2<>+24(SB)/4, $0
+DATA apart520AVX2<>+28(SB)/4, $5
+GLOBL apart520AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart21AVX2<>+0(SB)/4, $2
-DATA apart21AVX2<>+4(SB)/4, $7
-DATA apart21AVX2<>+8(SB)/4, $4
-DATA apart21AVX2<>+12(SB)/4, $1
-DATA apart21AVX2<>+16(SB)/4, $6
-DATA apart21AVX2<>+20(SB)/4, $3
-DATA apart21AVX2<>+24(SB)/4, $0
-DATA apart21AVX2<>+28(SB)/4, $5
-GLOBL apart21AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart521AVX2<>+0(SB)/4, $2
+DATA apart521AVX2<>+4(SB)/4, $7
+DATA apart521AVX2<>+8(SB)/4, $4
+DATA apart521AVX2<>+12(SB)/4, $1
+DATA apart521AVX2<>+16(SB)/4, $6
+DATA apart521AVX2<>+20(SB)/4, $3
+DATA apart521AVX2<>+24(SB)/4, $0
+DATA apart521AVX2<>+28(SB)/4, $5
+GLOBL apart521AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart22AVX2<>+0(SB)/4, $2
-DATA apart22AVX2<>+4(SB)/4, $7
-DATA apart22AVX2<>+8(SB)/4, $4
-DATA apart22AVX2<>+12(SB)/4, $1
-DATA apart22AVX2<>+16(SB)/4, $6
-DATA apart22AVX2<>+20(SB)/4, $3
-DATA apart22AVX2<>+24(SB)/4, $0
-DATA apart22AVX2<>+28(SB)/4, $5
-GLOBL apart22AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart522AVX2<>+0(SB)/4, $2
+DATA apart522AVX2<>+4(SB)/4, $7
+DATA apart522AVX2<>+8(SB)/4, $4
+DATA apart522AVX2<>+12(SB)/4, $1
+DATA apart522AVX2<>+16(SB)/4, $6
+DATA apart522AVX2<>+20(SB)/4, $3
+DATA apart522AVX2<>+24(SB)/4, $0
+DATA apart522AVX2<>+28(SB)/4, $5
+GLOBL apart522AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart23AVX2<>+0(SB)/4, $2
-DATA apart23AVX2<>+4(SB)/4, $7
-DATA apart23AVX2<>+8(SB)/4, $4
-DATA apart23AVX2<>+12(SB)/4, $1
-DATA apart23AVX2<>+16(SB)/4, $6
-DATA apart23AVX2<>+20(SB)/4, $3
-DATA apart23AVX2<>+24(SB)/4, $0
-DATA apart23AVX2<>+28(SB)/4, $5
-GLOBL apart23AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart523AVX2<>+0(SB)/4, $2
+DATA apart523AVX2<>+4(SB)/4, $7
+DATA apart523AVX2<>+8(SB)/4, $4
+DATA apart523AVX2<>+12(SB)/4, $1
+DATA apart523AVX2<>+16(SB)/4, $6
+DATA apart523AVX2<>+20(SB)/4, $3
+DATA apart523AVX2<>+24(SB)/4, $0
+DATA apart523AVX2<>+28(SB)/4, $5
+GLOBL apart523AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart24AVX2<>+0(SB)/4, $2
-DATA apart24AVX2<>+4(SB)/4, $7
-DATA apart24AVX2<>+8(SB)/4, $4
-DATA apart24AVX2<>+12(SB)/4, $1
-DATA apart24AVX2<>+16(SB)/4, $6
-DATA apart24AVX2<>+20(SB)/4, $3
-DATA apart24AVX2<>+24(SB)/4, $0
-DATA apart24AVX2<>+28(SB)/4, $5
-GLOBL apart24AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart524AVX2<>+0(SB)/4, $2
+DATA apart524AVX2<>+4(SB)/4, $7
+DATA apart524AVX2<>+8(SB)/4, $4
+DATA apart524AVX2<>+12(SB)/4, $1
+DATA apart524AVX2<>+16(SB)/4, $6
+DATA apart524AVX2<>+20(SB)/4, $3
+DATA apart524AVX2<>+24(SB)/4, $0
+DATA apart524AVX2<>+28(SB)/4, $5
+GLOBL apart524AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart30AVX2<>+0(SB)/4, $3
-DATA apart30AVX2<>+4(SB)/4, $0
-DATA apart30AVX2<>+8(SB)/4, $5
-DATA apart30AVX2<>+12(SB)/4, $2
-DATA apart30AVX2<>+16(SB)/4, $7
-DATA apart30AVX2<>+20(SB)/4, $4
-DATA apart30AVX2<>+24(SB)/4, $1
-DATA apart30AVX2<>+28(SB)/4, $6
-GLOBL apart30AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart530AVX2<>+0(SB)/4, $3
+DATA apart530AVX2<>+4(SB)/4, $0
+DATA apart530AVX2<>+8(SB)/4, $5
+DATA apart530AVX2<>+12(SB)/4, $2
+DATA apart530AVX2<>+16(SB)/4, $7
+DATA apart530AVX2<>+20(SB)/4, $4
+DATA apart530AVX2<>+24(SB)/4, $1
+DATA apart530AVX2<>+28(SB)/4, $6
+GLOBL apart530AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart31AVX2<>+0(SB)/4, $3
-DATA apart31AVX2<>+4(SB)/4, $0
-DATA apart31AVX2<>+8(SB)/4, $5
-DATA apart31AVX2<>+12(SB)/4, $2
-DATA apart31AVX2<>+16(SB)/4, $7
-DATA apart31AVX2<>+20(SB)/4, $4
-DATA apart31AVX2<>+24(SB)/4, $1
-DATA apart31AVX2<>+28(SB)/4, $6
-GLOBL apart31AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart531AVX2<>+0(SB)/4, $3
+DATA apart531AVX2<>+4(SB)/4, $0
+DATA apart531AVX2<>+8(SB)/4, $5
+DATA apart531AVX2<>+12(SB)/4, $2
+DATA apart531AVX2<>+16(SB)/4, $7
+DATA apart531AVX2<>+20(SB)/4, $4
+DATA apart531AVX2<>+24(SB)/4, $1
+DATA apart531AVX2<>+28(SB)/4, $6
+GLOBL apart531AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart32AVX2<>+0(SB)/4, $3
-DATA apart32AVX2<>+4(SB)/4, $0
-DATA apart32AVX2<>+8(SB)/4, $5
-DATA apart32AVX2<>+12(SB)/4, $2
-DATA apart32AVX2<>+16(SB)/4, $7
-DATA apart32AVX2<>+20(SB)/4, $4
-DATA apart32AVX2<>+24(SB)/4, $1
-DATA apart32AVX2<>+28(SB)/4, $6
-GLOBL apart32AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart532AVX2<>+0(SB)/4, $3
+DATA apart532AVX2<>+4(SB)/4, $0
+DATA apart532AVX2<>+8(SB)/4, $5
+DATA apart532AVX2<>+12(SB)/4, $2
+DATA apart532AVX2<>+16(SB)/4, $7
+DATA apart532AVX2<>+20(SB)/4, $4
+DATA apart532AVX2<>+24(SB)/4, $1
+DATA apart532AVX2<>+28(SB)/4, $6
+GLOBL apart532AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart33AVX2<>+0(SB)/4, $3
-DATA apart33AVX2<>+4(SB)/4, $0
-DATA apart33AVX2<>+8(SB)/4, $5
-DATA apart33AVX2<>+12(SB)/4, $2
-DATA apart33AVX2<>+16(SB)/4, $7
-DATA apart33AVX2<>+20(SB)/4, $4
-DATA apart33AVX2<>+24(SB)/4, $1
-DATA apart33AVX2<>+28(SB)/4, $6
-GLOBL apart33AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart533AVX2<>+0(SB)/4, $3
+DATA apart533AVX2<>+4(SB)/4, $0
+DATA apart533AVX2<>+8(SB)/4, $5
+DATA apart533AVX2<>+12(SB)/4, $2
+DATA apart533AVX2<>+16(SB)/4, $7
+DATA apart533AVX2<>+20(SB)/4, $4
+DATA apart533AVX2<>+24(SB)/4, $1
+DATA apart533AVX2<>+28(SB)/4, $6
+GLOBL apart533AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart34AVX2<>+0(SB)/4, $3
-DATA apart34AVX2<>+4(SB)/4, $0
-DATA apart34AVX2<>+8(SB)/4, $5
-DATA apart34AVX2<>+12(SB)/4, $2
-DATA apart34AVX2<>+16(SB)/4, $7
-DATA apart34AVX2<>+20(SB)/4, $4
-DATA apart34AVX2<>+24(SB)/4, $1
-DATA apart34AVX2<>+28(SB)/4, $6
-GLOBL apart34AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart534AVX2<>+0(SB)/4, $3
+DATA apart534AVX2<>+4(SB)/4, $0
+DATA apart534AVX2<>+8(SB)/4, $5
+DATA apart534AVX2<>+12(SB)/4, $2
+DATA apart534AVX2<>+16(SB)/4, $7
+DATA apart534AVX2<>+20(SB)/4, $4
+DATA apart534AVX2<>+24(SB)/4, $1
+DATA apart534AVX2<>+28(SB)/4, $6
+GLOBL apart534AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart40AVX2<>+0(SB)/4, $4
-DATA apart40AVX2<>+4(SB)/4, $1
-DATA apart40AVX2<>+8(SB)/4, $6
-DATA apart40AVX2<>+12(SB)/4, $3
-DATA apart40AVX2<>+16(SB)/4, $0
-DATA apart40AVX2<>+20(SB)/4, $5
-DATA apart40AVX2<>+24(SB)/4, $2
-DATA apart40AVX2<>+28(SB)/4, $7
-GLOBL apart40AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart540AVX2<>+0(SB)/4, $4
+DATA apart540AVX2<>+4(SB)/4, $1
+DATA apart540AVX2<>+8(SB)/4, $6
+DATA apart540AVX2<>+12(SB)/4, $3
+DATA apart540AVX2<>+16(SB)/4, $0
+DATA apart540AVX2<>+20(SB)/4, $5
+DATA apart540AVX2<>+24(SB)/4, $2
+DATA apart540AVX2<>+28(SB)/4, $7
+GLOBL apart540AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart41AVX2<>+0(SB)/4, $4
-DATA apart41AVX2<>+4(SB)/4, $1
-DATA apart41AVX2<>+8(SB)/4, $6
-DATA apart41AVX2<>+12(SB)/4, $3
-DATA apart41AVX2<>+16(SB)/4, $0
-DATA apart41AVX2<>+20(SB)/4, $5
-DATA apart41AVX2<>+24(SB)/4, $2
-DATA apart41AVX2<>+28(SB)/4, $7
-GLOBL apart41AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart541AVX2<>+0(SB)/4, $4
+DATA apart541AVX2<>+4(SB)/4, $1
+DATA apart541AVX2<>+8(SB)/4, $6
+DATA apart541AVX2<>+12(SB)/4, $3
+DATA apart541AVX2<>+16(SB)/4, $0
+DATA apart541AVX2<>+20(SB)/4, $5
+DATA apart541AVX2<>+24(SB)/4, $2
+DATA apart541AVX2<>+28(SB)/4, $7
+GLOBL apart541AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart42AVX2<>+0(SB)/4, $4
-DATA apart42AVX2<>+4(SB)/4, $1
-DATA apart42AVX2<>+8(SB)/4, $6
-DATA apart42AVX2<>+12(SB)/4, $3
-DATA apart42AVX2<>+16(SB)/4, $0
-DATA apart42AVX2<>+20(SB)/4, $5
-DATA apart42AVX2<>+24(SB)/4, $2
-DATA apart42AVX2<>+28(SB)/4, $7
-GLOBL apart42AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart542AVX2<>+0(SB)/4, $4
+DATA apart542AVX2<>+4(SB)/4, $1
+DATA apart542AVX2<>+8(SB)/4, $6
+DATA apart542AVX2<>+12(SB)/4, $3
+DATA apart542AVX2<>+16(SB)/4, $0
+DATA apart542AVX2<>+20(SB)/4, $5
+DATA apart542AVX2<>+24(SB)/4, $2
+DATA apart542AVX2<>+28(SB)/4, $7
+GLOBL apart542AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart43AVX2<>+0(SB)/4, $4
-DATA apart43AVX2<>+4(SB)/4, $1
-DATA apart43AVX2<>+8(SB)/4, $6
-DATA apart43AVX2<>+12(SB)/4, $3
-DATA apart43AVX2<>+16(SB)/4, $0
-DATA apart43AVX2<>+20(SB)/4, $5
-DATA apart43AVX2<>+24(SB)/4, $2
-DATA apart43AVX2<>+28(SB)/4, $7
-GLOBL apart43AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart543AVX2<>+0(SB)/4, $4
+DATA apart543AVX2<>+4(SB)/4, $1
+DATA apart543AVX2<>+8(SB)/4, $6
+DATA apart543AVX2<>+12(SB)/4, $3
+DATA apart543AVX2<>+16(SB)/4, $0
+DATA apart543AVX2<>+20(SB)/4, $5
+DATA apart543AVX2<>+24(SB)/4, $2
+DATA apart543AVX2<>+28(SB)/4, $7
+GLOBL apart543AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA apart44AVX2<>+0(SB)/4, $4
-DATA apart44AVX2<>+4(SB)/4, $1
-DATA apart44AVX2<>+8(SB)/4, $6
-DATA apart44AVX2<>+12(SB)/4, $3
-DATA apart44AVX2<>+16(SB)/4, $0
-DATA apart44AVX2<>+20(SB)/4, $5
-DATA apart44AVX2<>+24(SB)/4, $2
-DATA apart44AVX2<>+28(SB)/4, $7
-GLOBL apart44AVX2<>(SB), RODATA|NOPTR, $32
+DATA apart544AVX2<>+0(SB)/4, $4
+DATA apart544AVX2<>+4(SB)/4, $1
+DATA apart544AVX2<>+8(SB)/4, $6
+DATA apart544AVX2<>+12(SB)/4, $3
+DATA apart544AVX2<>+16(SB)/4, $0
+DATA apart544AVX2<>+20(SB)/4, $5
+DATA apart544AVX2<>+24(SB)/4, $2
+DATA apart544AVX2<>+28(SB)/4, $7
+GLOBL apart544AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together00AVX2<>+0(SB)/4, $0
-DATA together00AVX2<>+4(SB)/4, $0
-DATA together00AVX2<>+8(SB)/4, $0
-DATA together00AVX2<>+12(SB)/4, $0
-DATA together00AVX2<>+16(SB)/4, $0
-DATA together00AVX2<>+20(SB)/4, $1
-DATA together00AVX2<>+24(SB)/4, $1
-DATA together00AVX2<>+28(SB)/4, $1
-GLOBL together00AVX2<>(SB), RODATA|NOPTR, $32
+DATA together500AVX2<>+0(SB)/4, $0
+DATA together500AVX2<>+4(SB)/4, $0
+DATA together500AVX2<>+8(SB)/4, $0
+DATA together500AVX2<>+12(SB)/4, $0
+DATA together500AVX2<>+16(SB)/4, $0
+DATA together500AVX2<>+20(SB)/4, $1
+DATA together500AVX2<>+24(SB)/4, $1
+DATA together500AVX2<>+28(SB)/4, $1
+GLOBL together500AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together01AVX2<>+0(SB)/4, $0
-DATA together01AVX2<>+4(SB)/4, $0
-DATA together01AVX2<>+8(SB)/4, $0
-DATA together01AVX2<>+12(SB)/4, $0
-DATA together01AVX2<>+16(SB)/4, $0
-DATA together01AVX2<>+20(SB)/4, $1
-DATA together01AVX2<>+24(SB)/4, $1
-DATA together01AVX2<>+28(SB)/4, $1
-GLOBL together01AVX2<>(SB), RODATA|NOPTR, $32
+DATA together501AVX2<>+0(SB)/4, $0
+DATA together501AVX2<>+4(SB)/4, $0
+DATA together501AVX2<>+8(SB)/4, $0
+DATA together501AVX2<>+12(SB)/4, $0
+DATA together501AVX2<>+16(SB)/4, $0
+DATA together501AVX2<>+20(SB)/4, $1
+DATA together501AVX2<>+24(SB)/4, $1
+DATA together501AVX2<>+28(SB)/4, $1
+GLOBL together501AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together02AVX2<>+0(SB)/4, $0
-DATA together02AVX2<>+4(SB)/4, $0
-DATA together02AVX2<>+8(SB)/4, $0
-DATA together02AVX2<>+12(SB)/4, $0
-DATA together02AVX2<>+16(SB)/4, $0
-DATA together02AVX2<>+20(SB)/4, $1
-DATA together02AVX2<>+24(SB)/4, $1
-DATA together02AVX2<>+28(SB)/4, $1
-GLOBL together02AVX2<>(SB), RODATA|NOPTR, $32
+DATA together502AVX2<>+0(SB)/4, $0
+DATA together502AVX2<>+4(SB)/4, $0
+DATA together502AVX2<>+8(SB)/4, $0
+DATA together502AVX2<>+12(SB)/4, $0
+DATA together502AVX2<>+16(SB)/4, $0
+DATA together502AVX2<>+20(SB)/4, $1
+DATA together502AVX2<>+24(SB)/4, $1
+DATA together502AVX2<>+28(SB)/4, $1
+GLOBL together502AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together03AVX2<>+0(SB)/4, $0
-DATA together03AVX2<>+4(SB)/4, $0
-DATA together03AVX2<>+8(SB)/4, $0
-DATA together03AVX2<>+12(SB)/4, $0
-DATA together03AVX2<>+16(SB)/4, $0
-DATA together03AVX2<>+20(SB)/4, $1
-DATA together03AVX2<>+24(SB)/4, $1
-DATA together03AVX2<>+28(SB)/4, $1
-GLOBL together03AVX2<>(SB), RODATA|NOPTR, $32
+DATA together503AVX2<>+0(SB)/4, $0
+DATA together503AVX2<>+4(SB)/4, $0
+DATA together503AVX2<>+8(SB)/4, $0
+DATA together503AVX2<>+12(SB)/4, $0
+DATA together503AVX2<>+16(SB)/4, $0
+DATA together503AVX2<>+20(SB)/4, $1
+DATA together503AVX2<>+24(SB)/4, $1
+DATA together503AVX2<>+28(SB)/4, $1
+GLOBL together503AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together04AVX2<>+0(SB)/4, $0
-DATA together04AVX2<>+4(SB)/4, $0
-DATA together04AVX2<>+8(SB)/4, $0
-DATA together04AVX2<>+12(SB)/4, $0
-DATA together04AVX2<>+16(SB)/4, $0
-DATA together04AVX2<>+20(SB)/4, $1
-DATA together04AVX2<>+24(SB)/4, $1
-DATA together04AVX2<>+28(SB)/4, $1
-GLOBL together04AVX2<>(SB), RODATA|NOPTR, $32
+DATA together504AVX2<>+0(SB)/4, $0
+DATA together504AVX2<>+4(SB)/4, $0
+DATA together504AVX2<>+8(SB)/4, $0
+DATA together504AVX2<>+12(SB)/4, $0
+DATA together504AVX2<>+16(SB)/4, $0
+DATA together504AVX2<>+20(SB)/4, $1
+DATA together504AVX2<>+24(SB)/4, $1
+DATA together504AVX2<>+28(SB)/4, $1
+GLOBL together504AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together10AVX2<>+0(SB)/4, $1
-DATA together10AVX2<>+4(SB)/4, $1
-DATA together10AVX2<>+8(SB)/4, $2
-DATA together10AVX2<>+12(SB)/4, $2
-DATA together10AVX2<>+16(SB)/4, $2
-DATA together10AVX2<>+20(SB)/4, $2
-DATA together10AVX2<>+24(SB)/4, $2
-DATA together10AVX2<>+28(SB)/4, $3
-GLOBL together10AVX2<>(SB), RODATA|NOPTR, $32
+DATA together510AVX2<>+0(SB)/4, $1
+DATA together510AVX2<>+4(SB)/4, $1
+DATA together510AVX2<>+8(SB)/4, $2
+DATA together510AVX2<>+12(SB)/4, $2
+DATA together510AVX2<>+16(SB)/4, $2
+DATA together510AVX2<>+20(SB)/4, $2
+DATA together510AVX2<>+24(SB)/4, $2
+DATA together510AVX2<>+28(SB)/4, $3
+GLOBL together510AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together11AVX2<>+0(SB)/4, $1
-DATA together11AVX2<>+4(SB)/4, $1
-DATA together11AVX2<>+8(SB)/4, $2
-DATA together11AVX2<>+12(SB)/4, $2
-DATA together11AVX2<>+16(SB)/4, $2
-DATA together11AVX2<>+20(SB)/4, $2
-DATA together11AVX2<>+24(SB)/4, $2
-DATA together11AVX2<>+28(SB)/4, $3
-GLOBL together11AVX2<>(SB), RODATA|NOPTR, $32
+DATA together511AVX2<>+0(SB)/4, $1
+DATA together511AVX2<>+4(SB)/4, $1
+DATA together511AVX2<>+8(SB)/4, $2
+DATA together511AVX2<>+12(SB)/4, $2
+DATA together511AVX2<>+16(SB)/4, $2
+DATA together511AVX2<>+20(SB)/4, $2
+DATA together511AVX2<>+24(SB)/4, $2
+DATA together511AVX2<>+28(SB)/4, $3
+GLOBL together511AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together12AVX2<>+0(SB)/4, $1
-DATA together12AVX2<>+4(SB)/4, $1
-DATA together12AVX2<>+8(SB)/4, $2
-DATA together12AVX2<>+12(SB)/4, $2
-DATA together12AVX2<>+16(SB)/4, $2
-DATA together12AVX2<>+20(SB)/4, $2
-DATA together12AVX2<>+24(SB)/4, $2
-DATA together12AVX2<>+28(SB)/4, $3
-GLOBL together12AVX2<>(SB), RODATA|NOPTR, $32
+DATA together512AVX2<>+0(SB)/4, $1
+DATA together512AVX2<>+4(SB)/4, $1
+DATA together512AVX2<>+8(SB)/4, $2
+DATA together512AVX2<>+12(SB)/4, $2
+DATA together512AVX2<>+16(SB)/4, $2
+DATA together512AVX2<>+20(SB)/4, $2
+DATA together512AVX2<>+24(SB)/4, $2
+DATA together512AVX2<>+28(SB)/4, $3
+GLOBL together512AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together13AVX2<>+0(SB)/4, $1
-DATA together13AVX2<>+4(SB)/4, $1
-DATA together13AVX2<>+8(SB)/4, $2
-DATA together13AVX2<>+12(SB)/4, $2
-DATA together13AVX2<>+16(SB)/4, $2
-DATA together13AVX2<>+20(SB)/4, $2
-DATA together13AVX2<>+24(SB)/4, $2
-DATA together13AVX2<>+28(SB)/4, $3
-GLOBL together13AVX2<>(SB), RODATA|NOPTR, $32
+DATA together513AVX2<>+0(SB)/4, $1
+DATA together513AVX2<>+4(SB)/4, $1
+DATA together513AVX2<>+8(SB)/4, $2
+DATA together513AVX2<>+12(SB)/4, $2
+DATA together513AVX2<>+16(SB)/4, $2
+DATA together513AVX2<>+20(SB)/4, $2
+DATA together513AVX2<>+24(SB)/4, $2
+DATA together513AVX2<>+28(SB)/4, $3
+GLOBL together513AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together14AVX2<>+0(SB)/4, $1
-DATA together14AVX2<>+4(SB)/4, $1
-DATA together14AVX2<>+8(SB)/4, $2
-DATA together14AVX2<>+12(SB)/4, $2
-DATA together14AVX2<>+16(SB)/4, $2
-DATA together14AVX2<>+20(SB)/4, $2
-DATA together14AVX2<>+24(SB)/4, $2
-DATA together14AVX2<>+28(SB)/4, $3
-GLOBL together14AVX2<>(SB), RODATA|NOPTR, $32
+DATA together514AVX2<>+0(SB)/4, $1
+DATA together514AVX2<>+4(SB)/4, $1
+DATA together514AVX2<>+8(SB)/4, $2
+DATA together514AVX2<>+12(SB)/4, $2
+DATA together514AVX2<>+16(SB)/4, $2
+DATA together514AVX2<>+20(SB)/4, $2
+DATA together514AVX2<>+24(SB)/4, $2
+DATA together514AVX2<>+28(SB)/4, $3
+GLOBL together514AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together20AVX2<>+0(SB)/4, $3
-DATA together20AVX2<>+4(SB)/4, $3
-DATA together20AVX2<>+8(SB)/4, $3
-DATA together20AVX2<>+12(SB)/4, $3
-DATA together20AVX2<>+16(SB)/4, $4
-DATA together20AVX2<>+20(SB)/4, $4
-DATA together20AVX2<>+24(SB)/4, $4
-DATA together20AVX2<>+28(SB)/4, $4
-GLOBL together20AVX2<>(SB), RODATA|NOPTR, $32
+DATA together520AVX2<>+0(SB)/4, $3
+DATA together520AVX2<>+4(SB)/4, $3
+DATA together520AVX2<>+8(SB)/4, $3
+DATA together520AVX2<>+12(SB)/4, $3
+DATA together520AVX2<>+16(SB)/4, $4
+DATA together520AVX2<>+20(SB)/4, $4
+DATA together520AVX2<>+24(SB)/4, $4
+DATA together520AVX2<>+28(SB)/4, $4
+GLOBL together520AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together21AVX2<>+0(SB)/4, $3
-DATA together21AVX2<>+4(SB)/4, $3
-DATA together21AVX2<>+8(SB)/4, $3
-DATA together21AVX2<>+12(SB)/4, $3
-DATA together21AVX2<>+16(SB)/4, $4
-DATA together21AVX2<>+20(SB)/4, $4
-DATA together21AVX2<>+24(SB)/4, $4
-DATA together21AVX2<>+28(SB)/4, $4
-GLOBL together21AVX2<>(SB), RODATA|NOPTR, $32
+DATA together521AVX2<>+0(SB)/4, $3
+DATA together521AVX2<>+4(SB)/4, $3
+DATA together521AVX2<>+8(SB)/4, $3
+DATA together521AVX2<>+12(SB)/4, $3
+DATA together521AVX2<>+16(SB)/4, $4
+DATA together521AVX2<>+20(SB)/4, $4
+DATA together521AVX2<>+24(SB)/4, $4
+DATA together521AVX2<>+28(SB)/4, $4
+GLOBL together521AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together22AVX2<>+0(SB)/4, $3
-DATA together22AVX2<>+4(SB)/4, $3
-DATA together22AVX2<>+8(SB)/4, $3
-DATA together22AVX2<>+12(SB)/4, $3
-DATA together22AVX2<>+16(SB)/4, $4
-DATA together22AVX2<>+20(SB)/4, $4
-DATA together22AVX2<>+24(SB)/4, $4
-DATA together22AVX2<>+28(SB)/4, $4
-GLOBL together22AVX2<>(SB), RODATA|NOPTR, $32
+DATA together522AVX2<>+0(SB)/4, $3
+DATA together522AVX2<>+4(SB)/4, $3
+DATA together522AVX2<>+8(SB)/4, $3
+DATA together522AVX2<>+12(SB)/4, $3
+DATA together522AVX2<>+16(SB)/4, $4
+DATA together522AVX2<>+20(SB)/4, $4
+DATA together522AVX2<>+24(SB)/4, $4
+DATA together522AVX2<>+28(SB)/4, $4
+GLOBL together522AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together23AVX2<>+0(SB)/4, $3
-DATA together23AVX2<>+4(SB)/4, $3
-DATA together23AVX2<>+8(SB)/4, $3
-DATA together23AVX2<>+12(SB)/4, $3
-DATA together23AVX2<>+16(SB)/4, $4
-DATA together23AVX2<>+20(SB)/4, $4
-DATA together23AVX2<>+24(SB)/4, $4
-DATA together23AVX2<>+28(SB)/4, $4
-GLOBL together23AVX2<>(SB), RODATA|NOPTR, $32
+DATA together523AVX2<>+0(SB)/4, $3
+DATA together523AVX2<>+4(SB)/4, $3
+DATA together523AVX2<>+8(SB)/4, $3
+DATA together523AVX2<>+12(SB)/4, $3
+DATA together523AVX2<>+16(SB)/4, $4
+DATA together523AVX2<>+20(SB)/4, $4
+DATA together523AVX2<>+24(SB)/4, $4
+DATA together523AVX2<>+28(SB)/4, $4
+GLOBL together523AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together24AVX2<>+0(SB)/4, $3
-DATA together24AVX2<>+4(SB)/4, $3
-DATA together24AVX2<>+8(SB)/4, $3
-DATA together24AVX2<>+12(SB)/4, $3
-DATA together24AVX2<>+16(SB)/4, $4
-DATA together24AVX2<>+20(SB)/4, $4
-DATA together24AVX2<>+24(SB)/4, $4
-DATA together24AVX2<>+28(SB)/4, $4
-GLOBL together24AVX2<>(SB), RODATA|NOPTR, $32
+DATA together524AVX2<>+0(SB)/4, $3
+DATA together524AVX2<>+4(SB)/4, $3
+DATA together524AVX2<>+8(SB)/4, $3
+DATA together524AVX2<>+12(SB)/4, $3
+DATA together524AVX2<>+16(SB)/4, $4
+DATA together524AVX2<>+20(SB)/4, $4
+DATA together524AVX2<>+24(SB)/4, $4
+DATA together524AVX2<>+28(SB)/4, $4
+GLOBL together524AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together30AVX2<>+0(SB)/4, $4
-DATA together30AVX2<>+4(SB)/4, $5
-DATA together30AVX2<>+8(SB)/4, $5
-DATA together30AVX2<>+12(SB)/4, $5
-DATA together30AVX2<>+16(SB)/4, $5
-DATA together30AVX2<>+20(SB)/4, $5
-DATA together30AVX2<>+24(SB)/4, $6
-DATA together30AVX2<>+28(SB)/4, $6
-GLOBL together30AVX2<>(SB), RODATA|NOPTR, $32
+DATA together530AVX2<>+0(SB)/4, $4
+DATA together530AVX2<>+4(SB)/4, $5
+DATA together530AVX2<>+8(SB)/4, $5
+DATA together530AVX2<>+12(SB)/4, $5
+DATA together530AVX2<>+16(SB)/4, $5
+DATA together530AVX2<>+20(SB)/4, $5
+DATA together530AVX2<>+24(SB)/4, $6
+DATA together530AVX2<>+28(SB)/4, $6
+GLOBL together530AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together31AVX2<>+0(SB)/4, $4
-DATA together31AVX2<>+4(SB)/4, $5
-DATA together31AVX2<>+8(SB)/4, $5
-DATA together31AVX2<>+12(SB)/4, $5
-DATA together31AVX2<>+16(SB)/4, $5
-DATA together31AVX2<>+20(SB)/4, $5
-DATA together31AVX2<>+24(SB)/4, $6
-DATA together31AVX2<>+28(SB)/4, $6
-GLOBL together31AVX2<>(SB), RODATA|NOPTR, $32
+DATA together531AVX2<>+0(SB)/4, $4
+DATA together531AVX2<>+4(SB)/4, $5
+DATA together531AVX2<>+8(SB)/4, $5
+DATA together531AVX2<>+12(SB)/4, $5
+DATA together531AVX2<>+16(SB)/4, $5
+DATA together531AVX2<>+20(SB)/4, $5
+DATA together531AVX2<>+24(SB)/4, $6
+DATA together531AVX2<>+28(SB)/4, $6
+GLOBL together531AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together32AVX2<>+0(SB)/4, $4
-DATA together32AVX2<>+4(SB)/4, $5
-DATA together32AVX2<>+8(SB)/4, $5
-DATA together32AVX2<>+12(SB)/4, $5
-DATA together32AVX2<>+16(SB)/4, $5
-DATA together32AVX2<>+20(SB)/4, $5
-DATA together32AVX2<>+24(SB)/4, $6
-DATA together32AVX2<>+28(SB)/4, $6
-GLOBL together32AVX2<>(SB), RODATA|NOPTR, $32
+DATA together532AVX2<>+0(SB)/4, $4
+DATA together532AVX2<>+4(SB)/4, $5
+DATA together532AVX2<>+8(SB)/4, $5
+DATA together532AVX2<>+12(SB)/4, $5
+DATA together532AVX2<>+16(SB)/4, $5
+DATA together532AVX2<>+20(SB)/4, $5
+DATA together532AVX2<>+24(SB)/4, $6
+DATA together532AVX2<>+28(SB)/4, $6
+GLOBL together532AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together33AVX2<>+0(SB)/4, $4
-DATA together33AVX2<>+4(SB)/4, $5
-DATA together33AVX2<>+8(SB)/4, $5
-DATA together33AVX2<>+12(SB)/4, $5
-DATA together33AVX2<>+16(SB)/4, $5
-DATA together33AVX2<>+20(SB)/4, $5
-DATA together33AVX2<>+24(SB)/4, $6
-DATA together33AVX2<>+28(SB)/4, $6
-GLOBL together33AVX2<>(SB), RODATA|NOPTR, $32
+DATA together533AVX2<>+0(SB)/4, $4
+DATA together533AVX2<>+4(SB)/4, $5
+DATA together533AVX2<>+8(SB)/4, $5
+DATA together533AVX2<>+12(SB)/4, $5
+DATA together533AVX2<>+16(SB)/4, $5
+DATA together533AVX2<>+20(SB)/4, $5
+DATA together533AVX2<>+24(SB)/4, $6
+DATA together533AVX2<>+28(SB)/4, $6
+GLOBL together533AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together34AVX2<>+0(SB)/4, $4
-DATA together34AVX2<>+4(SB)/4, $5
-DATA together34AVX2<>+8(SB)/4, $5
-DATA together34AVX2<>+12(SB)/4, $5
-DATA together34AVX2<>+16(SB)/4, $5
-DATA together34AVX2<>+20(SB)/4, $5
-DATA together34AVX2<>+24(SB)/4, $6
-DATA together34AVX2<>+28(SB)/4, $6
-GLOBL together34AVX2<>(SB), RODATA|NOPTR, $32
+DATA together534AVX2<>+0(SB)/4, $4
+DATA together534AVX2<>+4(SB)/4, $5
+DATA together534AVX2<>+8(SB)/4, $5
+DATA together534AVX2<>+12(SB)/4, $5
+DATA together534AVX2<>+16(SB)/4, $5
+DATA together534AVX2<>+20(SB)/4, $5
+DATA together534AVX2<>+24(SB)/4, $6
+DATA together534AVX2<>+28(SB)/4, $6
+GLOBL together534AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together40AVX2<>+0(SB)/4, $6
-DATA together40AVX2<>+4(SB)/4, $6
-DATA together40AVX2<>+8(SB)/4, $6
-DATA together40AVX2<>+12(SB)/4, $7
-DATA together40AVX2<>+16(SB)/4, $7
-DATA together40AVX2<>+20(SB)/4, $7
-DATA together40AVX2<>+24(SB)/4, $7
-DATA together40AVX2<>+28(SB)/4, $7
-GLOBL together40AVX2<>(SB), RODATA|NOPTR, $32
+DATA together540AVX2<>+0(SB)/4, $6
+DATA together540AVX2<>+4(SB)/4, $6
+DATA together540AVX2<>+8(SB)/4, $6
+DATA together540AVX2<>+12(SB)/4, $7
+DATA together540AVX2<>+16(SB)/4, $7
+DATA together540AVX2<>+20(SB)/4, $7
+DATA together540AVX2<>+24(SB)/4, $7
+DATA together540AVX2<>+28(SB)/4, $7
+GLOBL together540AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together41AVX2<>+0(SB)/4, $6
-DATA together41AVX2<>+4(SB)/4, $6
-DATA together41AVX2<>+8(SB)/4, $6
-DATA together41AVX2<>+12(SB)/4, $7
-DATA together41AVX2<>+16(SB)/4, $7
-DATA together41AVX2<>+20(SB)/4, $7
-DATA together41AVX2<>+24(SB)/4, $7
-DATA together41AVX2<>+28(SB)/4, $7
-GLOBL together41AVX2<>(SB), RODATA|NOPTR, $32
+DATA together541AVX2<>+0(SB)/4, $6
+DATA together541AVX2<>+4(SB)/4, $6
+DATA together541AVX2<>+8(SB)/4, $6
+DATA together541AVX2<>+12(SB)/4, $7
+DATA together541AVX2<>+16(SB)/4, $7
+DATA together541AVX2<>+20(SB)/4, $7
+DATA together541AVX2<>+24(SB)/4, $7
+DATA together541AVX2<>+28(SB)/4, $7
+GLOBL together541AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together42AVX2<>+0(SB)/4, $6
-DATA together42AVX2<>+4(SB)/4, $6
-DATA together42AVX2<>+8(SB)/4, $6
-DATA together42AVX2<>+12(SB)/4, $7
-DATA together42AVX2<>+16(SB)/4, $7
-DATA together42AVX2<>+20(SB)/4, $7
-DATA together42AVX2<>+24(SB)/4, $7
-DATA together42AVX2<>+28(SB)/4, $7
-GLOBL together42AVX2<>(SB), RODATA|NOPTR, $32
+DATA together542AVX2<>+0(SB)/4, $6
+DATA together542AVX2<>+4(SB)/4, $6
+DATA together542AVX2<>+8(SB)/4, $6
+DATA together542AVX2<>+12(SB)/4, $7
+DATA together542AVX2<>+16(SB)/4, $7
+DATA together542AVX2<>+20(SB)/4, $7
+DATA together542AVX2<>+24(SB)/4, $7
+DATA together542AVX2<>+28(SB)/4, $7
+GLOBL together542AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together43AVX2<>+0(SB)/4, $6
-DATA together43AVX2<>+4(SB)/4, $6
-DATA together43AVX2<>+8(SB)/4, $6
-DATA together43AVX2<>+12(SB)/4, $7
-DATA together43AVX2<>+16(SB)/4, $7
-DATA together43AVX2<>+20(SB)/4, $7
-DATA together43AVX2<>+24(SB)/4, $7
-DATA together43AVX2<>+28(SB)/4, $7
-GLOBL together43AVX2<>(SB), RODATA|NOPTR, $32
+DATA together543AVX2<>+0(SB)/4, $6
+DATA together543AVX2<>+4(SB)/4, $6
+DATA together543AVX2<>+8(SB)/4, $6
+DATA together543AVX2<>+12(SB)/4, $7
+DATA together543AVX2<>+16(SB)/4, $7
+DATA together543AVX2<>+20(SB)/4, $7
+DATA together543AVX2<>+24(SB)/4, $7
+DATA together543AVX2<>+28(SB)/4, $7
+GLOBL together543AVX2<>(SB), RODATA|NOPTR, $32
 
-DATA together44AVX2<>+0(SB)/4, $6
-DATA together44AVX2<>+4(SB)/4, $6
-DATA together44AVX2<>+8(SB)/4, $6
-DATA together44AVX2<>+12(SB)/4, $7
-DATA together44AVX2<>+16(SB)/4, $7
-DATA together44AVX2<>+20(SB)/4, $7
-DATA together44AVX2<>+24(SB)/4, $7
-DATA together44AVX2<>+28(SB)/4, $7
-GLOBL together44AVX2<>(SB), RODATA|NOPTR, $32
+DATA together544AVX2<>+0(SB)/4, $6
+DATA together544AVX2<>+4(SB)/4, $6
+DATA together544AVX2<>+8(SB)/4, $6
+DATA together544AVX2<>+12(SB)/4, $7
+DATA together544AVX2<>+16(SB)/4, $7
+DATA together544AVX2<>+20(SB)/4, $7
+DATA together544AVX2<>+24(SB)/4, $7
+DATA together544AVX2<>+28(SB)/4, $7
+GLOBL together544AVX2<>(SB), RODATA|NOPTR, $32
 
 // func addAVX2(dst *uint32, a *uint32, b *uint32, f *Field, n int)
 TEXT ·addAVX2(SB), NOSPLIT, $0-40
@@ -2760,194 +3080,6 @@ loop:
 	VZEROUPPER
 	RET
 
-// func apart5AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
-TEXT ·apart5AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ stride+8(FP), SI
-	MOVQ src+16(FP), DX
-	MOVQ f+24(FP), CX
-	MOVQ n+32(FP), BX
-	VPBROADCASTD 0(CX), Y0
-	VPBROADCASTD 4(CX), Y0
-	LEAQ (SI)(SI*2), AX
-
-loop:
-	VMOVDQU apart00AVX2<>(SB), Y0
-	VPERMD 0(DX), Y0, Y0
-	VMOVDQU apart01AVX2<>(SB), Y1
-	VPERMD 32(DX), Y1, Y1
-	VPBLENDD $0xc, Y1, Y0, Y0
-	VMOVDQU apart02AVX2<>(SB), Y1
-	VPERMD 64(DX), Y1, Y1
-	VPBLENDD $0x10, Y1, Y0, Y0
-	VMOVDQU apart03AVX2<>(SB), Y1
-	VPERMD 96(DX), Y1, Y1
-	VPBLENDD $0x60, Y1, Y0, Y0
-	VMOVDQU apart04AVX2<>(SB), Y1
-	VPERMD 128(DX), Y1, Y1
-	VPBLENDD $0x80, Y1, Y0, Y0
-	VMOVDQU Y0, (DI)
-	VMOVDQU apart10AVX2<>(SB), Y0
-	VPERMD 0(DX), Y0, Y0
-	VMOVDQU apart11AVX2<>(SB), Y1
-	VPERMD 32(DX), Y1, Y1
-	VPBLENDD $0x4, Y1, Y0, Y0
-	VMOVDQU apart12AVX2<>(SB), Y1
-	VPERMD 64(DX), Y1, Y1
-	VPBLENDD $0x18, Y1, Y0, Y0
-	VMOVDQU apart13AVX2<>(SB), Y1
-	VPERMD 96(DX), Y1, Y1
-	VPBLENDD $0x60, Y1, Y0, Y0
-	VMOVDQU apart14AVX2<>(SB), Y1
-	VPERMD 128(DX), Y1, Y1
-	VPBLENDD $0x80, Y1, Y0, Y0
-	VMOVDQU Y0, (DI)(SI*1)
-	VMOVDQU apart20AVX2<>(SB), Y0
-	VPERMD 0(DX), Y0, Y0
-	VMOVDQU apart21AVX2<>(SB), Y1
-	VPERMD 32(DX), Y1, Y1
-	VPBLENDD $0x4, Y1, Y0, Y0
-	VMOVDQU apart22AVX2<>(SB), Y1
-	VPERMD 64(DX), Y1, Y1
-	VPBLENDD $0x18, Y1, Y0, Y0
-	VMOVDQU apart23AVX2<>(SB), Y1
-	VPERMD 96(DX), Y1, Y1
-	VPBLENDD $0x20, Y1, Y0, Y0
-	VMOVDQU apart24AVX2<>(SB), Y1
-	VPERMD 128(DX), Y1, Y1
-	VPBLENDD $0xc0, Y1, Y0, Y0
-	VMOVDQU Y0, (DI)(SI*2)
-	VMOVDQU apart30AVX2<>(SB), Y0
-	VPERMD 0(DX), Y0, Y0
-	VMOVDQU apart31AVX2<>(SB), Y1
-	VPERMD 32(DX), Y1, Y1
-	VPBLENDD $0x6, Y1, Y0, Y0
-	VMOVDQU apart32AVX2<>(SB), Y1
-	VPERMD 64(DX), Y1, Y1
-	VPBLENDD $0x18, Y1, Y0, Y0
-	VMOVDQU apart33AVX2<>(SB), Y1
-	VPERMD 96(DX), Y1, Y1
-	VPBLENDD $0x20, Y1, Y0, Y0
-	VMOVDQU apart34AVX2<>(SB), Y1
-	VPERMD 128(DX), Y1, Y1
-	VPBLENDD $0xc0, Y1, Y0, Y0
-	VMOVDQU Y0, (DI)(AX*1)
-	VMOVDQU apart40AVX2<>(SB), Y0
-	VPERMD 0(DX), Y0, Y0
-	VMOVDQU apart41AVX2<>(SB), Y1
-	VPERMD 32(DX), Y1, Y1
-	VPBLENDD $0x6, Y1, Y0, Y0
-	VMOVDQU apart42AVX2<>(SB), Y1
-	VPERMD 64(DX), Y1, Y1
-	VPBLENDD $0x8, Y1, Y0, Y0
-	VMOVDQU apart43AVX2<>(SB), Y1
-	VPERMD 96(DX), Y1, Y1
-	VPBLENDD $0x30, Y1, Y0, Y0
-	VMOVDQU apart44AVX2<>(SB), Y1
-	VPERMD 128(DX), Y1, Y1
-	VPBLENDD $0xc0, Y1, Y0, Y0
-	VMOVDQU Y0, (DI)(SI*4)
-	ADDQ $32, DI
-	ADDQ $160, DX
-	DECQ BX
-	JNZ loop
-	VZEROUPPER
-	RET
-
-// func together5AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
-TEXT ·together5AVX2(SB), NOSPLIT, $0-40
-	MOVQ dst+0(FP), DI
-	MOVQ src+8(FP), SI
-	MOVQ stride+16(FP), DX
-	MOVQ f+24(FP), CX
-	MOVQ n+32(FP), BX
-	VPBROADCASTD 0(CX), Y0
-	VPBROADCASTD 4(CX), Y0
-	LEAQ (DX)(DX*2), AX
-
-loop:
-	VMOVDQU together00AVX2<>(SB), Y0
-	VPERMD (SI), Y0, Y0
-	VMOVDQU together01AVX2<>(SB), Y1
-	VPERMD (SI)(DX*1), Y1, Y1
-	VPBLENDD $0x42, Y1, Y0, Y0
-	VMOVDQU together02AVX2<>(SB), Y1
-	VPERMD (SI)(DX*2), Y1, Y1
-	VPBLENDD $0x84, Y1, Y0, Y0
-	VMOVDQU together03AVX2<>(SB), Y1
-	VPERMD (SI)(AX*1), Y1, Y1
-	VPBLENDD $0x8, Y1, Y0, Y0
-	VMOVDQU together04AVX2<>(SB), Y1
-	VPERMD (SI)(DX*4), Y1, Y1
-	VPBLENDD $0x10, Y1, Y0, Y0
-	VMOVDQU Y0, 0(DI)
-	VMOVDQU together10AVX2<>(SB), Y0
-	VPERMD (SI), Y0, Y0
-	VMOVDQU together11AVX2<>(SB), Y1
-	VPERMD (SI)(DX*1), Y1, Y1
-	VPBLENDD $0x8, Y1, Y0, Y0
-	VMOVDQU together12AVX2<>(SB), Y1
-	VPERMD (SI)(DX*2), Y1, Y1
-	VPBLENDD $0x10, Y1, Y0, Y0
-	VMOVDQU together13AVX2<>(SB), Y1
-	VPERMD (SI)(AX*1), Y1, Y1
-	VPBLENDD $0x21, Y1, Y0, Y0
-	VMOVDQU together14AVX2<>(SB), Y1
-	VPERMD (SI)(DX*4), Y1, Y1
-	VPBLENDD $0x42, Y1, Y0, Y0
-	VMOVDQU Y0, 32(DI)
-	VMOVDQU together20AVX2<>(SB), Y0
-	VPERMD (SI), Y0, Y0
-	VMOVDQU together21AVX2<>(SB), Y1
-	VPERMD (SI)(DX*1), Y1, Y1
-	VPBLENDD $0x21, Y1, Y0, Y0
-	VMOVDQU together22AVX2<>(SB), Y1
-	VPERMD (SI)(DX*2), Y1, Y1
-	VPBLENDD $0x42, Y1, Y0, Y0
-	VMOVDQU together23AVX2<>(SB), Y1
-	VPERMD (SI)(AX*1), Y1, Y1
-	VPBLENDD $0x84, Y1, Y0, Y0
-	VMOVDQU together24AVX2<>(SB), Y1
-	VPERMD (SI)(DX*4), Y1, Y1
-	VPBLENDD $0x8, Y1, Y0, Y0
-	VMOVDQU Y0, 64(DI)
-	VMOVDQU together30AVX2<>(SB), Y0
-	VPERMD (SI), Y0, Y0
-	VMOVDQU together31AVX2<>(SB), Y1
-	VPERMD (SI)(DX*1), Y1, Y1
-	VPBLENDD $0x84, Y1, Y0, Y0
-	VMOVDQU together32AVX2<>(SB), Y1
-	VPERMD (SI)(DX*2), Y1, Y1
-	VPBLENDD $0x8, Y1, Y0, Y0
-	VMOVDQU together33AVX2<>(SB), Y1
-	VPERMD (SI)(AX*1), Y1, Y1
-	VPBLENDD $0x10, Y1, Y0, Y0
-	VMOVDQU together34AVX2<>(SB), Y1
-	VPERMD (SI)(DX*4), Y1, Y1
-	VPBLENDD $0x21, Y1, Y0, Y0
-	VMOVDQU Y0, 96(DI)
-	VMOVDQU together40AVX2<>(SB), Y0
-	VPERMD (SI), Y0, Y0
-	VMOVDQU together41AVX2<>(SB), Y1
-	VPERMD (SI)(DX*1), Y1, Y1
-	VPBLENDD $0x10, Y1, Y0, Y0
-	VMOVDQU together42AVX2<>(SB), Y1
-	VPERMD (SI)(DX*2), Y1, Y1
-	VPBLENDD $0x21, Y1, Y0, Y0
-	VMOVDQU together43AVX2<>(SB), Y1
-	VPERMD (SI)(AX*1), Y1, Y1
-	VPBLENDD $0x42, Y1, Y0, Y0
-	VMOVDQU together44AVX2<>(SB), Y1
-	VPERMD (SI)(DX*4), Y1, Y1
-	VPBLENDD $0x84, Y1, Y0, Y0
-	VMOVDQU Y0, 128(DI)
-	ADDQ $160, DI
-	ADDQ $32, SI
-	DECQ BX
-	JNZ loop
-	VZEROUPPER
-	RET
-
 // func constants5AVX2(dst *uint32, x *uint32, stride int, c *[5]uint32, f *Field, n int)
 TEXT ·constants5AVX2(SB), NOSPLIT, $0-48
 	MOVQ dst+0(FP), DI
@@ -3092,6 +3224,328 @@ loop:
 	ADDQ $32, R10
 	ADDQ $32, R11
 	ADDQ $32, R12
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func apart4AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
+TEXT ·apart4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), SI
+	MOVQ src+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y0
+	LEAQ (SI)(SI*2), AX
+
+loop:
+	VMOVDQU apart400AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart401AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0xc, Y1, Y0, Y0
+	VMOVDQU apart402AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x30, Y1, Y0, Y0
+	VMOVDQU apart403AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)
+	VMOVDQU apart410AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart411AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0xc, Y1, Y0, Y0
+	VMOVDQU apart412AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x30, Y1, Y0, Y0
+	VMOVDQU apart413AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*1)
+	VMOVDQU apart420AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart421AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0xc, Y1, Y0, Y0
+	VMOVDQU apart422AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x30, Y1, Y0, Y0
+	VMOVDQU apart423AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*2)
+	VMOVDQU apart430AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart431AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0xc, Y1, Y0, Y0
+	VMOVDQU apart432AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x30, Y1, Y0, Y0
+	VMOVDQU apart433AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(AX*1)
+	ADDQ $32, DI
+	ADDQ $128, DX
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func together4AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
+TEXT ·together4AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ stride+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y0
+	LEAQ (DX)(DX*2), AX
+
+loop:
+	VMOVDQU together400AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together401AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x22, Y1, Y0, Y0
+	VMOVDQU together402AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x44, Y1, Y0, Y0
+	VMOVDQU together403AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x88, Y1, Y0, Y0
+	VMOVDQU Y0, 0(DI)
+	VMOVDQU together410AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together411AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x22, Y1, Y0, Y0
+	VMOVDQU together412AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x44, Y1, Y0, Y0
+	VMOVDQU together413AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x88, Y1, Y0, Y0
+	VMOVDQU Y0, 32(DI)
+	VMOVDQU together420AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together421AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x22, Y1, Y0, Y0
+	VMOVDQU together422AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x44, Y1, Y0, Y0
+	VMOVDQU together423AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x88, Y1, Y0, Y0
+	VMOVDQU Y0, 64(DI)
+	VMOVDQU together430AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together431AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x22, Y1, Y0, Y0
+	VMOVDQU together432AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x44, Y1, Y0, Y0
+	VMOVDQU together433AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x88, Y1, Y0, Y0
+	VMOVDQU Y0, 96(DI)
+	ADDQ $128, DI
+	ADDQ $32, SI
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func apart5AVX2(dst *uint32, stride int, src *uint32, f *Field, n int)
+TEXT ·apart5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ stride+8(FP), SI
+	MOVQ src+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y0
+	LEAQ (SI)(SI*2), AX
+
+loop:
+	VMOVDQU apart500AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart501AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0xc, Y1, Y0, Y0
+	VMOVDQU apart502AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU apart503AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x60, Y1, Y0, Y0
+	VMOVDQU apart504AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0x80, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)
+	VMOVDQU apart510AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart511AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x4, Y1, Y0, Y0
+	VMOVDQU apart512AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x18, Y1, Y0, Y0
+	VMOVDQU apart513AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x60, Y1, Y0, Y0
+	VMOVDQU apart514AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0x80, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*1)
+	VMOVDQU apart520AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart521AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x4, Y1, Y0, Y0
+	VMOVDQU apart522AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x18, Y1, Y0, Y0
+	VMOVDQU apart523AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x20, Y1, Y0, Y0
+	VMOVDQU apart524AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*2)
+	VMOVDQU apart530AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart531AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x6, Y1, Y0, Y0
+	VMOVDQU apart532AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x18, Y1, Y0, Y0
+	VMOVDQU apart533AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x20, Y1, Y0, Y0
+	VMOVDQU apart534AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(AX*1)
+	VMOVDQU apart540AVX2<>(SB), Y0
+	VPERMD 0(DX), Y0, Y0
+	VMOVDQU apart541AVX2<>(SB), Y1
+	VPERMD 32(DX), Y1, Y1
+	VPBLENDD $0x6, Y1, Y0, Y0
+	VMOVDQU apart542AVX2<>(SB), Y1
+	VPERMD 64(DX), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU apart543AVX2<>(SB), Y1
+	VPERMD 96(DX), Y1, Y1
+	VPBLENDD $0x30, Y1, Y0, Y0
+	VMOVDQU apart544AVX2<>(SB), Y1
+	VPERMD 128(DX), Y1, Y1
+	VPBLENDD $0xc0, Y1, Y0, Y0
+	VMOVDQU Y0, (DI)(SI*4)
+	ADDQ $32, DI
+	ADDQ $160, DX
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
+// func together5AVX2(dst *uint32, src *uint32, stride int, f *Field, n int)
+TEXT ·together5AVX2(SB), NOSPLIT, $0-40
+	MOVQ dst+0(FP), DI
+	MOVQ src+8(FP), SI
+	MOVQ stride+16(FP), DX
+	MOVQ f+24(FP), CX
+	MOVQ n+32(FP), BX
+	VPBROADCASTD 0(CX), Y0
+	VPBROADCASTD 4(CX), Y0
+	LEAQ (DX)(DX*2), AX
+
+loop:
+	VMOVDQU together500AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together501AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU together502AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU together503AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU together504AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU Y0, 0(DI)
+	VMOVDQU together510AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together511AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU together512AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU together513AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU together514AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU Y0, 32(DI)
+	VMOVDQU together520AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together521AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU together522AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU together523AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU together524AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU Y0, 64(DI)
+	VMOVDQU together530AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together531AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU together532AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x8, Y1, Y0, Y0
+	VMOVDQU together533AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU together534AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU Y0, 96(DI)
+	VMOVDQU together540AVX2<>(SB), Y0
+	VPERMD (SI), Y0, Y0
+	VMOVDQU together541AVX2<>(SB), Y1
+	VPERMD (SI)(DX*1), Y1, Y1
+	VPBLENDD $0x10, Y1, Y0, Y0
+	VMOVDQU together542AVX2<>(SB), Y1
+	VPERMD (SI)(DX*2), Y1, Y1
+	VPBLENDD $0x21, Y1, Y0, Y0
+	VMOVDQU together543AVX2<>(SB), Y1
+	VPERMD (SI)(AX*1), Y1, Y1
+	VPBLENDD $0x42, Y1, Y0, Y0
+	VMOVDQU together544AVX2<>(SB), Y1
+	VPERMD (SI)(DX*4), Y1, Y1
+	VPBLENDD $0x84, Y1, Y0, Y0
+	VMOVDQU Y0, 128(DI)
+	ADDQ $160, DI
+	ADDQ $32, SI
 	DECQ BX
 	JNZ loop
 	VZEROUPPER

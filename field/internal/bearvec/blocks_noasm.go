@@ -50,10 +50,14 @@ func dotStep4Blocks(*sums, *uint32, *uint32, *uint32, *uint32, *Field, int) int 
 
 func mulAddFour4Blocks(*uint32, *uint32, int, *matrix, *Field, int) int { return 0 }
 
-func apart5Blocks(*uint32, int, *uint32, *Field, int) int { return 0 }
-
-func together5Blocks(*uint32, *uint32, int, *Field, int) int { return 0 }
-
 func constants5Blocks(*uint32, *uint32, int, *[5]uint32, *Field, int) int { return 0 }
 
 func products5Blocks(*uint32, *uint32, int, *[5]*uint32, *Field, int) int { return 0 }
+
+func apart4Blocks(*uint32, int, *uint32, *Field, int) int { return 0 }
+
+func together4Blocks(*uint32, *uint32, int, *Field, int) int { return 0 }
+
+func apart5Blocks(*uint32, int, *uint32, *Field, int) int { return 0 }
+
+func together5Blocks(*uint32, *uint32, int, *Field, int) int { return 0 }

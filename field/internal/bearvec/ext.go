@@ -39,3 +39,27 @@ func (f *Field) DotStepExt(sum, x0, x1, y0, y1 []uint32) int {
 	}
 	return f.dotStep5(sum, x0, x1, y0, y1)
 }
+
+// Apart sets dst[k*stride+i] to coefficient k of src[i].
+func (f *Field) Apart(dst []uint32, stride int, src []uint32, degree int) int {
+	switch n := len(src) / degree; {
+	case n == 0:
+		return 0
+	case degree == 4:
+		return apart4Blocks(first(dst), 4*stride, first(src), f, n)
+	default:
+		return apart5Blocks(first(dst), 4*stride, first(src), f, n)
+	}
+}
+
+// Together sets coefficient k of dst[i] to src[k*stride+i].
+func (f *Field) Together(dst, src []uint32, stride, degree int) int {
+	switch n := len(dst) / degree; {
+	case n == 0:
+		return 0
+	case degree == 4:
+		return together4Blocks(first(dst), first(src), 4*stride, f, n)
+	default:
+		return together5Blocks(first(dst), first(src), 4*stride, f, n)
+	}
+}

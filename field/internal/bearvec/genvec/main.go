@@ -32,15 +32,17 @@ func generate(set vecasm.Set) *asm {
 			}
 			a.Data(fmt.Sprintf("first%d%d%s", degree, i, set.Name), first)
 		}
+		a.tables(a.apart(degree))
+		a.tables(a.together(degree))
 	}
-	a.tables(a.apart())
-	a.tables(a.together())
 	a.wordFunctions()
 	a.butterflies()
 	a.baseFunctions(4)
 	a.baseFunctions(5)
 	a.quartic()
 	a.quintic()
+	a.moves(4)
+	a.moves(5)
 	return a
 }
 

@@ -16,19 +16,19 @@ type gather struct {
 	place func(out, word int) place
 }
 
-// Elements of five words one after the other, and their coefficients in five
-// vectors.
-func (a *asm) apart() gather {
-	return gather{"apart", 5, func(out, word int) place {
-		at := 5*word + out
+// apart takes elements that lie one after the other to their coefficients, in a
+// vector each; together is the opposite.
+func (a *asm) apart(degree int) gather {
+	return gather{fmt.Sprint("apart", degree), degree, func(out, word int) place {
+		at := degree*word + out
 		return place{at / a.Words(), at % a.Words()}
 	}}
 }
 
-func (a *asm) together() gather {
-	return gather{"together", 5, func(out, word int) place {
+func (a *asm) together(degree int) gather {
+	return gather{fmt.Sprint("together", degree), degree, func(out, word int) place {
 		at := out*a.Words() + word
-		return place{at % 5, at / 5}
+		return place{at % degree, at / degree}
 	}}
 }
 
@@ -115,27 +115,32 @@ func (a *asm) fiveProducts(x func(i int) string, y func(i int) (even, odd vecasm
 	return a.reduceFour(e, o)
 }
 
-// quintic are the functions on elements of degree five.
-func (a *asm) quintic() {
+// moves are the functions that move coefficients of elements.
+func (a *asm) moves(degree int) {
 	step, words := a.Bytes, a.Words()
-	together, apart := a.together(), a.apart()
-	a.function("apart5", words, []string{"dst *uint32", "stride int", "src *uint32"}, func(p []string) {
+	together, apart := a.together(degree), a.apart(degree)
+	a.function(apart.name, words, []string{"dst *uint32", "stride int", "src *uint32"}, func(p []string) {
 		rows := a.rows(p[0], p[1])
-		a.Repeat([]string{p[0], p[2]}, []int{step, 5 * step}, func() {
-			for k := range 5 {
+		a.Repeat([]string{p[0], p[2]}, []int{step, degree * step}, func() {
+			for k := range degree {
 				v := a.gathered(apart, k, func(from int) string { return a.Mem(p[2], from) })
 				a.Op("VMOVDQU"+a.Suffix("32"), v, rows[k])
 			}
 		})
 	})
-	a.function("together5", words, []string{"dst *uint32", "src *uint32", "stride int"}, func(p []string) {
+	a.function(together.name, words, []string{"dst *uint32", "src *uint32", "stride int"}, func(p []string) {
 		rows := a.rows(p[1], p[2])
-		a.Repeat(p, []int{5 * step, step}, func() {
-			for k := range 5 {
+		a.Repeat(p, []int{degree * step, step}, func() {
+			for k := range degree {
 				a.Store(a.gathered(together, k, func(from int) string { return rows[from] }), p[0], k)
 			}
 		})
 	})
+}
+
+// quintic are the functions on elements of degree five.
+func (a *asm) quintic() {
+	step, words := a.Bytes, a.Words()
 	// The sum of five arrays of words times a constant each.
 	a.function("constants5", words, []string{"dst *uint32", "x *uint32", "stride int", "c *[5]uint32"}, func(p []string) {
 		rows := a.rows(p[1], p[2])
