@@ -3,6 +3,8 @@
 #include "hash/blake3/blake3.cuh"
 #include "merkle/prover/row.cuh"
 
+#define HASH_BY_WARP 0
+
 // hash_key is the key of a domain, the text "zkwarp hash tree, blake3" before it.
 DEVICE_INLINE void hash_key(u32 *cv, u32 domain) {
   const u32 key[8] = {0x61776b7au, 0x68207072u, 0x20687361u, 0x65657274u, 0x6c62202cu, 0x33656b61u, domain, 0};

@@ -55,7 +55,7 @@ func unit(variant string, hash *kernel.Source) *kernel.Source {
 
 func poseidon2Unit[W field.Base[W]](p *poseidon2.Permutation[W], words *kernel.Source) *kernel.Source {
 	return unit(p.Name, poseidon2Template.Unit(p.Name,
-		[]string{"FIELD_HEADER", words.Name, "POSEIDON2_HEADER", p.Header.Name}, words, p.Header, rowHeader))
+		[]string{"FIELD_HEADER", words.Name, "POSEIDON2_HEADER", p.Header.Name, "POSEIDON2_WARP_HEADER", p.WarpHeader.Name}, words, p.Header, p.WarpHeader, rowHeader))
 }
 
 // Sources holds the kernels of this package.
@@ -64,7 +64,8 @@ func Sources() []*kernel.Source {
 }
 
 const (
-	threads = 128 // of a block
+	threads    = 128 // of a block
+	topThreads = 512 // of a block of merkle_top
 	// topDigests is how many digests merkle_top starts from at most: above, a
 	// level has work for the whole card.
 	topDigests = 1 << 15
@@ -80,12 +81,12 @@ func topPart(arity int) int {
 }
 
 // launch enqueues a kernel of the hash's unit, by its name without the variant.
-func launch[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], name string, blocks, shared int, args ...device.Arg) error {
+func launch[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], name string, blocks, size, shared int, args ...device.Arg) error {
 	u, ok := units[h.Variant()]
 	if !ok {
 		return fmt.Errorf("%w: no kernels for trees by %s", device.ErrUsage, h.Variant())
 	}
-	return q.Launch(device.Kernel{Source: u, Name: name + "_" + h.Variant()}, device.D1(blocks), device.D1(threads), shared, args...)
+	return q.Launch(device.Kernel{Source: u, Name: name + "_" + h.Variant()}, device.D1(blocks), device.D1(size), shared, args...)
 }
 
 // symbolOf is merkle_row's symbol.
@@ -125,16 +126,16 @@ func leaves[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buff
 		stacks = threads * 8 * 4 * bits.Len(uint((s.RowWords-1)/256))
 	}
 	modulus, inverse := montgomery[W]()
-	return launch(q, h, "merkle_leaves", device.Blocks(s.Rows, threads), stacks, dst.Arg(), words.Arg(), device.U64(s.Rows), device.U32(s.RowWords),
+	return launch(q, h, "merkle_leaves", device.Blocks(s.Rows, threads), threads, stacks, dst.Arg(), words.Arg(), device.U64(s.Rows), device.U32(s.RowWords),
 		device.U32(symbolOf(l)), device.U32(reverse), device.U32(vectors), device.U32(modulus), device.U32(inverse))
 }
 
 func level[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst, src device.Buffer[merkle.DigestOf[W]], arity int) error {
 	n := dst.Len()
 	if arity == 2 {
-		return launch(q, h, "merkle_level2", device.Blocks(n, threads), 0, dst.Arg(), src.Arg(), device.U64(n))
+		return launch(q, h, "merkle_level2", device.Blocks(n, threads), threads, 0, dst.Arg(), src.Arg(), device.U64(n))
 	}
-	return launch(q, h, "merkle_level", device.Blocks(n, threads), 0, dst.Arg(), src.Arg(), device.U64(n), device.U32(arity))
+	return launch(q, h, "merkle_level", device.Blocks(n, threads), threads, 0, dst.Arg(), src.Arg(), device.U64(n), device.U32(arity))
 }
 
 // top hashes all levels above the digests of src, at most topDigests and at
@@ -153,5 +154,5 @@ func top[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], tree, src device.B
 		}
 		arrived = b.Arg()
 	}
-	return launch(q, h, "merkle_top", blocks, 0, tree.Arg(), src.Arg(), device.U32(n), device.U32(arity), device.U32(part), arrived)
+	return launch(q, h, "merkle_top", blocks, topThreads, 0, tree.Arg(), src.Arg(), device.U32(n), device.U32(arity), device.U32(part), arrived)
 }

@@ -3,6 +3,8 @@
 //	hash_row(d, row, stack)          the digest d of a row
 //	hash_pair(d, in, first)          of two children, those of in from first on
 //	hash_node(d, in, first, arity)   of 4 or 8 children
+//
+// and, if HASH_BY_WARP is 1, hash_pair_by_warp.
 #include "HASH_HEADER"
 
 // One row a thread, read in the order in which they lie: if reverse, which is 32 less
@@ -49,7 +51,15 @@ DEVICE_INLINE void merkle_climb(u32 *&tree, const u32 *&in, u32 &n, u64 first, u
     n /= a;
     count /= a;
     first /= a;
-    for (u32 i = threadIdx.x; i < count; i += blockDim.x) {
+    bool by_warp = false;
+#if HASH_BY_WARP
+    // Few nodes: what counts is how long one takes.
+    u32 warps = blockDim.x / 32;
+    by_warp = a == 2 && count <= 2 * warps;
+    if (by_warp)
+      for (u32 i = threadIdx.x / 32; i < count; i += warps) hash_pair_by_warp(tree, first + i, in, 2 * (first + i));
+#endif
+    for (u32 i = threadIdx.x; i < count && !by_warp; i += blockDim.x) {
       u32 d[8];
       if (a == 2)
         hash_pair(d, in, 2 * (u64)(first + i));
@@ -67,7 +77,7 @@ DEVICE_INLINE void merkle_climb(u32 *&tree, const u32 *&in, u32 &n, u64 first, u
 // digests, a power of arity, to the one above them all; the block that comes last
 // takes those to the root. arrived is 0 at the start; with one block, which part
 // covers n for, it is not used.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(512)
 merkle_top_VARIANT(u32 *tree, const u32 *in, u32 n, u32 arity, u32 part, u32 *arrived) {
   __shared__ u32 last;
   merkle_climb(tree, in, n, (u64)blockIdx.x * part, part < n ? part : n, arity);

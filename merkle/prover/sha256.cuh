@@ -3,6 +3,8 @@
 #include "hash/sha256/sha256.cuh"
 #include "merkle/prover/row.cuh"
 
+#define HASH_BY_WARP 0
+
 // hash_end turns a state's words into those of a digest, which are little-endian.
 DEVICE_INLINE void hash_end(u32 *d) {
 #pragma unroll
