@@ -2,5 +2,5 @@ package bench
 
 // whirCases are the polynomial commitments and what they are made of.
 func whirCases() []Case {
-	return hashCases()
+	return append(hashCases(), treeCases()...)
 }
