@@ -7,6 +7,8 @@
 #define LOG_VALUES NTT_VALUES
 #define LOG_ORDER NTT_ADICITY // of the root that power is about
 #define LOG_LOW 14u
+#define TABLE_ROW NTT_TABLE_ROW
+#define COLUMNS_UPPER false // whether columns passes may have three windows
 
 typedef u32 unit;
 
@@ -35,18 +37,19 @@ template <u32 W> DEVICE_INLINE u32 times_constant(u32 a) {
 }
 
 // unit_times<L, V> is a times the V-th power of the root of order 2^(L+1), and
-// unit_sub_times the same for a - b.
+// unit_sub_times the same for a - b; prime is P as a number that the compiler does not
+// know, which it would multiply by the constant apart from the difference.
 template <u32 L, u32 V> DEVICE_INLINE unit unit_times(unit a) {
   if constexpr (V == 0) return a;
   return times_constant<root(V << (LOG_VALUES - 1 - L))>(a);
 }
 
-template <u32 L, u32 V> DEVICE_INLINE unit unit_sub_times(unit a, unit b) {
+template <u32 L, u32 V> DEVICE_INLINE unit unit_sub_times(unit a, unit b, u32 prime) {
   if constexpr (V == 0) {
     u32 d = a - b;
     return min(d, d + P);
   }
-  return times_constant<root(V << (LOG_VALUES - 1 - L))>(a - b + P);
+  return times_constant<root(V << (LOG_VALUES - 1 - L))>(a - b + prime);
 }
 
 // difference is x / 2^32 for x = a b, as the difference of two words: the multiple of P

@@ -6,6 +6,8 @@
 #define LOG_VALUES NTT_VALUES
 #define LOG_ORDER 30u // of the root that power is about
 #define LOG_LOW 15u
+#define TABLE_ROW NTT_TABLE_ROW
+#define COLUMNS_UPPER true // whether columns passes may have three windows
 
 typedef cm31 unit;
 
@@ -57,7 +59,7 @@ template <u32 L, u32 V> DEVICE_INLINE unit unit_times(unit a) {
   }
 }
 
-template <u32 L, u32 V> DEVICE_INLINE unit unit_sub_times(unit a, unit b) { return unit_times<L, V>(cm31_sub(a, b)); }
+template <u32 L, u32 V> DEVICE_INLINE unit unit_sub_times(unit a, unit b, u32) { return unit_times<L, V>(cm31_sub(a, b)); }
 
 DEVICE_INLINE unit unit_twist(unit a, unit w) {
   return times_doubled(a, w.re + w.re, w.im + w.im, 2 * M31_P - (w.im + w.im));

@@ -32,13 +32,15 @@ func (v Variant) Sources() []*kernel.Source {
 // Variants of the transforms over BabyBear and CM31.
 func Variants() (babyBear, cm31s []Variant) {
 	narrow := bear("babybear16", babybear.P, ntt.BabyBear{}, 4)
-	wide := cm31("cm31x32", 5)
-	for _, threads := range []int{256, 512, 1024} {
-		t := tuned
-		t.threads = threads
-		name := map[int]string{256: "-256", 512: "-512", 1024: "-1024"}[threads]
+	slim := cm31("cm31x16", 4)
+	for i, threads := range []int{256, 512, 1024} {
+		t := tuning{threads: threads, fill: 264}
+		name := []string{"-256", "-512", "-1024"}[i]
 		babyBear = append(babyBear, Variant{"radix32" + name, specs[BabyBear], t}, Variant{"radix16" + name, narrow, t})
-		cm31s = append(cm31s, Variant{"radix16" + name, specs[CM31], t}, Variant{"radix32" + name, wide, t})
+		if threads < 1024 {
+			cm31s = append(cm31s, Variant{"radix32" + name, specs[CM31], t})
+		}
+		cm31s = append(cm31s, Variant{"radix16" + name, slim, t})
 	}
 	return babyBear, cm31s
 }

@@ -46,10 +46,14 @@ func (f Field) MaxLog() int {
 // itself, the kernels' `unit`.
 type spec struct {
 	name      string
+	prime     uint32
 	unitBytes int
 	logValues int // log2 of the units that a thread holds
 	maxLog    int
 	logLow    int // the kernels' LOG_LOW
+	// columnsUpper says whether columns passes may have three windows.
+	columnsUpper bool
+	tune         tuning
 	// plain is the kernels for elements of 2^k units, five those for five units; the
 	// latter is nil where there are no such elements.
 	plain, five *kernel.Source
@@ -61,7 +65,7 @@ type spec struct {
 var specs = [...]*spec{
 	BabyBear:  bear("babybear", babybear.P, ntt.BabyBear{}, 5),
 	KoalaBear: bear("koalabear", koalabear.P, ntt.KoalaBear{}, 5),
-	CM31:      cm31("cm31", 4),
+	CM31:      cm31("cm31", 5),
 }
 
 func (f Field) spec() *spec { return specs[f] }
@@ -124,8 +128,9 @@ var (
 	cm31Header = kernel.Template{Name: "ntt/prover/cm31.cuh", Text: cm31Text}
 )
 
-func unit(variant string, five int, header *kernel.Source) *kernel.Source {
-	return passes.Unit(variant, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", fmt.Sprint(five)}, header)
+// unit is the kernels for blocks of that many threads at most.
+func unit(variant string, five, threads int, header *kernel.Source) *kernel.Source {
+	return passes.Unit(variant, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", fmt.Sprint(five), "NTT_THREADS", fmt.Sprint(threads)}, header)
 }
 
 // word is a constant in CUDA.
@@ -146,11 +151,13 @@ func bear[T field.Base[T]](name string, p uint32, t ntt.Transform[T], logValues 
 	}
 	header := bearHeader.Unit(name, []string{
 		"NTT_PRIME", word(p), "NTT_INVERSE", word(inverse), "NTT_ADICITY", word(uint32(t.MaxLog())), "NTT_ROOT", word(t.Root(logValues).Uint32()),
-		"NTT_VALUES", word(uint32(logValues)),
+		"NTT_VALUES", word(uint32(logValues)), "NTT_TABLE_ROW", word(uint32(tableRow(logValues))),
 	}, kernel.PTX)
 	return &spec{
-		name: name, unitBytes: 4, logValues: logValues, maxLog: t.MaxLog(), logLow: 14,
-		plain: unit(name, 0, header), five: unit(name+"_five", 1, header),
+		name: name, prime: p, unitBytes: 4, logValues: logValues, maxLog: t.MaxLog(), logLow: 14,
+		plain: unit(name, 0, 1024, header), five: unit(name+"_five", 1, 1024, header),
+		// Two blocks on a multiprocessor, as many as its registers hold.
+		tune:   tuning{threads: 512, fill: 264},
 		tables: func() []uint32 { return words(tables(t, logValues, 14)) },
 		host:   onHost(t),
 	}
@@ -161,13 +168,15 @@ func cm31(name string, logValues int) *spec {
 	t := ntt.CM31{}
 	w := t.Root(logValues)
 	header := cm31Header.Unit(name, []string{
-		"NTT_ROOT_RE", word(w.Re), "NTT_ROOT_IM", word(w.Im), "NTT_VALUES", word(uint32(logValues)),
+		"NTT_ROOT_RE", word(w.Re), "NTT_ROOT_IM", word(w.Im), "NTT_VALUES", word(uint32(logValues)), "NTT_TABLE_ROW", word(uint32(tableRow(logValues))),
 	}, m31.Header)
 	return &spec{
-		name: name, unitBytes: 8, logValues: logValues, maxLog: t.MaxLog(), logLow: 15,
-		plain:  unit("cm31", 0, header),
-		tables: func() []uint32 { return words(tables[m31.CM31](t, logValues, 15)) },
-		host:   onHost[m31.CM31](t),
+		name: name, prime: m31.P, unitBytes: 8, logValues: logValues, maxLog: t.MaxLog(), logLow: 15,
+		columnsUpper: true,
+		plain:        unit(name, 0, 1<<(14-logValues), header),
+		tune:         tuning{threads: 1 << (13 - logValues), fill: 264},
+		tables:       func() []uint32 { return words(tables[m31.CM31](t, logValues, 15)) },
+		host:         onHost[m31.CM31](t),
 	}
 }
 

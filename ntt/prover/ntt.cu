@@ -6,10 +6,9 @@
 // base field, or a pair. The units of an element (coordinates of an extension) lie
 // side by side and share their twiddles. Each step of a pass takes a window of
 // LOG_VALUES bits of the row's index into a thread's registers, transforms along
-// the low ones of these bits, multiplies by twiddles and passes the values on
-// through shared memory, where the next step takes another window. In shared
-// memory a row is left free after every 2^LOG_VALUES rows, so that the lanes of a
-// warp meet in no bank whichever window they read.
+// these bits, multiplies by twiddles and passes the values on through shared
+// memory, where the next step takes the window below. The last window is at bit 0,
+// the one before at bit LOG_VALUES, and a third may lie above.
 #include "FIELD_HEADER"
 
 #define VALUES (1u << LOG_VALUES)
@@ -26,14 +25,14 @@
 // ---- butterflies ------------------------------------------------------------
 
 // layer does the butterflies of all pairs at distance 2^L.
-template <u32 L, u32 V = 0> DEVICE_INLINE void layer(unit (&x)[VALUES]) {
+template <u32 L, u32 V = 0> DEVICE_INLINE void layer(unit (&x)[VALUES], u32 prime) {
 #pragma unroll
   for (u32 b = V; b < VALUES; b += 2u << L) {
     unit lo = x[b], hi = x[b + (1u << L)];
     x[b] = unit_add(lo, hi);
-    x[b + (1u << L)] = unit_sub_times<L, V>(lo, hi);
+    x[b + (1u << L)] = unit_sub_times<L, V>(lo, hi, prime);
   }
-  if constexpr (V + 1 < 1u << L) layer<L, V + 1>(x);
+  if constexpr (V + 1 < 1u << L) layer<L, V + 1>(x, prime);
 }
 
 // expand is layer where the upper value of every pair is zero.
@@ -43,40 +42,34 @@ template <u32 L, u32 V = 0> DEVICE_INLINE void expand(unit (&x)[VALUES]) {
   if constexpr (V + 1 < 1u << L) expand<L, V + 1>(x);
 }
 
-// layers does the last `bits` layers, of which the first `zeros` expand.
-template <u32 L> DEVICE_INLINE void layers(unit (&x)[VALUES], u32 bits, u32 zeros) {
-  if (bits > L) {
+// layers does all layers from L down.
+template <u32 L = LOG_VALUES - 1> DEVICE_INLINE void layers(unit (&x)[VALUES], u32 prime) {
+  layer<L>(x, prime);
+  if constexpr (L > 0) layers<L - 1>(x, prime);
+}
+
+// some does the layers below `to` that are not below `from`; what the `zeros` highest
+// bits of the window pick is zero but for the first.
+template <u32 L = LOG_VALUES - 1> DEVICE_INLINE void some(unit (&x)[VALUES], u32 from, u32 to, u32 zeros, u32 prime) {
+  if (from <= L && L < to) {
     if (zeros + L >= LOG_VALUES)
       expand<L>(x);
     else
-      layer<L>(x);
+      layer<L>(x, prime);
   }
-  if constexpr (L > 0) layers<L - 1>(x, bits, zeros);
+  if constexpr (L > 0) some<L - 1>(x, from, to, zeros, prime);
 }
 
 // ---- windows ----------------------------------------------------------------
 
-// Step is one step of a pass: a window of the row's bits from bit `at` on, of which
-// the low `bits` are transformed; its twiddles are at `table` in the tables.
-struct Step {
-  u32 at, bits, table;
-};
-
-DEVICE_INLINE Step step_of(u64 packed) {
-  Step s;
-  s.at = (u32)packed & 255;
-  s.bits = (u32)packed >> 8;
-  s.table = (u32)(packed >> 32);
-  return s;
-}
-
-// Place is what a thread holds for a window: the rows first, first + 2^at, ...,
-// at one offset within the row.
+// Place is what a thread holds of a window: the rows first, first + 2^at, ..., at one
+// offset within the row. low is the part of the row's index below the window and
+// high the part above.
 struct Place {
   u32 first, low, high, offset;
 };
 
-// place_of shares out the windows of a tile: rest numbers those of one offset.
+// place_of shares out a tile: rest numbers the threads of one offset.
 DEVICE_INLINE Place place_of(u32 at, u32 rest, u32 offset) {
   Place p;
   p.low = rest & ((1u << at) - 1);
@@ -86,11 +79,14 @@ DEVICE_INLINE Place place_of(u32 at, u32 rest, u32 offset) {
   return p;
 }
 
-// slot is where a window's first value lies in shared memory, and stride how far
-// apart its values are; at is 0 or at least LOG_VALUES.
-DEVICE_INLINE u32 slot(Place p, u32 width) { return (p.first + (p.first >> LOG_VALUES)) * width + p.offset; }
+// In shared memory all rows of one offset lie together, one left free after every
+// VALUES of them, and pitch units from one offset to the next, so that the lanes of a
+// warp meet in no bank whichever window they read. slot is where a thread's first
+// value lies, and spread how far apart its values are, for windows at 0 or at
+// LOG_VALUES and up.
+DEVICE_INLINE u32 slot(Place p, u32 pitch) { return p.first + (p.first >> LOG_VALUES) + p.offset * pitch; }
 
-DEVICE_INLINE u32 stride(u32 at, u32 width) { return (at == 0 ? 1u : (1u << at) + (1u << (at - LOG_VALUES))) * width; }
+DEVICE_INLINE u32 spread(u32 at) { return at == 0 ? 1u : (1u << at) + (1u << (at - LOG_VALUES)); }
 
 DEVICE_INLINE void put(unit *to, u32 step, const unit (&x)[VALUES]) {
 #pragma unroll
@@ -102,10 +98,20 @@ DEVICE_INLINE void take(unit (&x)[VALUES], const unit *from, u32 step) {
   for (u32 v = 0; v < VALUES; v++) x[v] = from[v * step];
 }
 
-// twist multiplies by a step's twiddles, between layers of the same tile.
-DEVICE_INLINE void twist(unit (&x)[VALUES], const unit *table, u32 at) {
+// some_of loads the values behind the first that `zeros` leaves.
+template <u32 L> DEVICE_INLINE void some_of(unit (&x)[VALUES], const unit *from, u32 step, u32 zeros) {
+  if (zeros + L <= LOG_VALUES) {
 #pragma unroll
-  for (u32 v = 1; v < VALUES; v++) x[v] = unit_twist(x[v], unit_ldg(table + (v << at)));
+    for (u32 v = 1u << L >> 1; v < 1u << L; v++) x[v] = from[(u64)v * step];
+  }
+  if constexpr (L > 1) some_of<L - 1>(x, from, step, zeros);
+}
+
+// twist multiplies by the twiddles between a window and what is below; they are in
+// rows of TABLE_ROW, one for each value.
+DEVICE_INLINE void twist(unit (&x)[VALUES], const unit *table) {
+#pragma unroll
+  for (u32 v = 1; v < VALUES; v++) x[v] = unit_twist(x[v], unit_ldg(table + v * TABLE_ROW));
 }
 
 // power is the root of order 2^LOG_ORDER to the power e.
@@ -123,8 +129,7 @@ template <u32 V> struct Reversed<V, 0> {
   static constexpr u32 value = 0;
 };
 
-// leave multiplies the values of frequencies k, from the one that first stands for on
-// in steps of 1, by first * ratio^k.
+// leave multiplies the value of frequency k by first * ratio^k.
 template <u32 K = 0> DEVICE_INLINE void leave(unit (&x)[VALUES], unit first, unit ratio) {
   constexpr u32 V = Reversed<K, LOG_VALUES>::value;
   x[V] = unit_twist(x[V], first);
@@ -133,36 +138,14 @@ template <u32 K = 0> DEVICE_INLINE void leave(unit (&x)[VALUES], unit first, uni
 
 // ---- passes -----------------------------------------------------------------
 
-// steps_between runs all steps but the last: values go in and come out in registers.
-template <class Split> DEVICE_INLINE void steps(unit (&x)[VALUES], unit *shared, const unit *tables, u32 count, u64 step0,
-                                                u64 step1, u64 step2, u64 step3, u32 zeros, u32 width, Split split) {
-  Step s = step_of(step0);
-  layers<LOG_VALUES - 1>(x, s.bits, zeros);
-#pragma unroll 1
-  for (u32 i = 1; i < count; i++) {
-    Place p = split(s.at);
-    twist(x, tables + s.table + p.low, s.at);
-    put(shared + slot(p, width), stride(s.at, width), x);
-    u32 before = s.at;
-    s = step_of(i == 1 ? step1 : i == 2 ? step2 : step3);
-    // Windows at LOG_VALUES and at 0 of 2^(2 LOG_VALUES) rows are the same warp's
-    // if rows are units.
-    if (width == 1 && before == LOG_VALUES && s.at == 0)
-      __syncwarp();
-    else
-      __syncthreads();
-    p = split(s.at);
-    take(x, shared + slot(p, width), stride(s.at, width));
-    layers<LOG_VALUES - 1>(x, s.bits, 0);
-  }
-}
-
 // Across is how a pass over columns shares out a tile: 2^log_width units of each row.
 struct Across {
   u32 log_width;
   __device__ __forceinline__ Place operator()(u32 at) const {
     return place_of(at, threadIdx.x >> log_width, threadIdx.x & ((1u << log_width) - 1));
   }
+  // warp says whether the windows at LOG_VALUES and at 0 of a warp are the same units.
+  __device__ __forceinline__ bool warp() const { return false; }
 };
 
 // Along is the same for a pass over whole rows of one element.
@@ -172,98 +155,141 @@ struct Along {
     u32 rest = ELEMENT(threadIdx.x, log_units);
     return place_of(at, rest, threadIdx.x - rest * WIDTH(log_units));
   }
+  __device__ __forceinline__ bool warp() const { return WIDTH(log_units) == 1; }
 };
+
+// descend does the steps after that of the window at `at`: values come and go in
+// registers. upper and middle are where the twiddles of that window, if it is above
+// LOG_VALUES, and of the one at LOG_VALUES begin.
+template <bool UPPER, class Split>
+DEVICE_INLINE void descend(unit (&x)[VALUES], unit *shared, u32 pitch, u32 at, const unit *upper, const unit *middle, u32 prime,
+                           Split split) {
+  if (UPPER && at > LOG_VALUES) {
+    Place p = split(at);
+    twist(x, upper + p.low);
+    put(shared + slot(p, pitch), spread(at), x);
+    __syncthreads();
+    take(x, shared + slot(split(LOG_VALUES), pitch), spread(LOG_VALUES));
+    layers(x, prime);
+  }
+  if (at >= LOG_VALUES) {
+    Place p = split(LOG_VALUES);
+    twist(x, middle + p.low);
+    put(shared + slot(p, pitch), spread(LOG_VALUES), x);
+    if (split.warp())
+      __syncwarp();
+    else
+      __syncthreads();
+    take(x, shared + slot(split(0), pitch), spread(0));
+    layers(x, prime);
+  }
+}
 
 // ntt_columns does the first layers of columns of 2^remaining elements: the
 // transforms of size 2^bits of elements 2^(remaining-bits) apart, and the twiddles
 // that leave 2^bits independent columns behind. row is the units from one of these
-// to the next, at most 2^32 of them a column. A column starts dst_column and
+// to the next, of which a column has less than 2^32. A column starts dst_column and
 // src_column units after the one before; of a column of src only the first `live`
 // units are there, where zeros says how many of the first layers meet zeros only
-// (LOG_VALUES if that many or more). A tile has 2^log_width units of all rows.
-extern "C" __global__ void __launch_bounds__(1024) ntt_columns_VARIANT(u32 *dst, const u32 *src, const u32 *tables,
-    u32 bits, u32 remaining, u32 log_width, u32 log_units, u32 row, u64 dst_column, u64 src_column, u32 live, u32 zeros,
-    u32 count, u64 step0, u64 step1, u64 step2, u64 step3) {
+// (LOG_VALUES if that many or more). Blocks have their tiles along x, their columns
+// along y and z. A tile has 2^log_width units of all rows. The
+// first window is at `at`, and of its layers those below `from` are left to the next.
+// prime is the modulus.
+extern "C" __global__ void __launch_bounds__(NTT_THREADS) ntt_columns_VARIANT(u32 *dst, const u32 *src, const u32 *tables,
+    u32 bits, u32 remaining, u32 log_width, u32 log_units, u32 row, u32 columns, u64 dst_column, u64 src_column, u32 live, u32 zeros,
+    u32 at, u32 from, u32 to, u32 upper, u32 middle, u32 pitch, u32 prime) {
   SHARED_DYNAMIC(unit, shared);
   const unit *powers = reinterpret_cast<const unit *>(tables);
-  u32 tiles = row >> log_width, column = blockIdx.x / tiles, tile = blockIdx.x - column * tiles;
+  u32 column = blockIdx.y + blockIdx.z * gridDim.y, tile = blockIdx.x;
+  if (column >= columns) return;
   Across split = {log_width};
   unit x[VALUES];
   {
-    Step s = step_of(step0);
-    Place p = split(s.at);
-    u32 at = p.first * row + (tile << log_width) + p.offset, step = row << s.at;
-    const unit *from = reinterpret_cast<const unit *>(src) + column * src_column;
+    Place p = split(at);
+    u32 i = p.first * row + (tile << log_width) + p.offset, step = row << at;
+    const unit *at_src = reinterpret_cast<const unit *>(src) + column * src_column + i;
+    if (zeros == 0) {
 #pragma unroll
-    for (u32 v = 0; v < VALUES; v++) x[v] = unit_zero();
-    if (zeros >= LOG_VALUES) {
-      if (at < live) x[0] = from[at];
+      for (u32 v = 0; v < VALUES; v++) x[v] = at_src[(u64)v * step];
     } else {
-      from += at;
 #pragma unroll
-      for (u32 v = 0; v < VALUES; v++)
-        if (v < VALUES >> zeros) x[v] = from[(u64)v * step];
+      for (u32 v = 0; v < VALUES; v++) x[v] = unit_zero();
+      if (zeros < LOG_VALUES || i < live) x[0] = *at_src;
+      some_of<LOG_VALUES - 1>(x, at_src, step, zeros);
     }
+    if (zeros == 0 && (!COLUMNS_UPPER || from == 0)) // to is LOG_VALUES
+      layers(x, prime);
+    else
+      some(x, from, to, zeros, prime);
   }
-  steps(x, shared, powers, count, step0, step1, step2, step3, zeros, 1u << log_width, split);
+  descend<COLUMNS_UPPER>(x, shared, pitch, at, powers + upper, powers + middle, prime, split);
   Place p = split(0);
-  u32 at = (tile << log_width) + p.offset, e = ELEMENT(at, log_units);
+  u32 i = (tile << log_width) + p.offset, e = ELEMENT(i, log_units);
   u32 shift = LOG_ORDER - remaining;
   leave(x, power(powers, (e * reversed(p.high, bits - LOG_VALUES)) << shift), power(powers, e << (bits - LOG_VALUES + shift)));
-  unit *to = reinterpret_cast<unit *>(dst) + column * dst_column + (u64)p.first * row + at;
+  unit *out = reinterpret_cast<unit *>(dst) + column * dst_column + (u64)p.first * row + i;
 #pragma unroll
-  for (u32 v = 0; v < VALUES; v++) to[(u64)v * row] = x[v];
+  for (u32 v = 0; v < VALUES; v++) out[(u64)v * row] = x[v];
+}
+
+// give stores values that are step units apart, and 2^at rows from the one called first
+// on; where a tile is not full it has `here` rows.
+DEVICE_INLINE void give(unit *out, u32 step, const unit (&x)[VALUES], bool full, u32 here, u32 first, u32 at) {
+  if (full) {
+#pragma unroll
+    for (u32 v = 0; v < VALUES; v++) out[(u64)v * step] = x[v];
+  } else {
+#pragma unroll
+    for (u32 v = 0; v < VALUES; v++)
+      if (first + (v << at) < here) out[(u64)v * step] = x[v];
+  }
 }
 
 // ntt_rows does all layers of columns of 2^bits elements that lie one after the
 // other, `total` elements in all; a block takes 2^tile_bits of them. A column of
-// src has only its first 2^live elements.
-extern "C" __global__ void __launch_bounds__(1024) ntt_rows_VARIANT(u32 *dst, const u32 *src, const u32 *tables, u32 bits,
-    u32 live, u32 log_units, u32 tile_bits, u64 total, u32 count, u64 step0, u64 step1, u64 step2, u64 step3) {
+// src has only its first 2^live elements. The first window is at `at`, and of its
+// layers those from `from` up to `to` belong to the transform.
+extern "C" __global__ void __launch_bounds__(NTT_THREADS) ntt_rows_VARIANT(u32 *dst, const u32 *src, const u32 *tables, u32 bits,
+    u32 live, u32 log_units, u32 tile_bits, u64 total, u32 at, u32 from, u32 to, u32 upper, u32 middle, u32 pitch, u32 prime) {
   SHARED_DYNAMIC(unit, shared);
-  const unit *from = reinterpret_cast<const unit *>(src);
+  const unit *powers = reinterpret_cast<const unit *>(tables);
   Along split = {log_units};
   u32 width = WIDTH(log_units);
   u64 start = (u64)blockIdx.x << tile_bits;
-  bool full = start + (1u << tile_bits) <= total;
+  u32 here = start + (1u << tile_bits) <= total ? 1u << tile_bits : (u32)(total - start);
   unit x[VALUES];
   {
-    Step s = step_of(step0);
-    Place p = split(s.at);
-    if (full && live == bits) {
-      from += (start + p.first) * width + p.offset;
-      u32 step = width << s.at;
+    Place p = split(at);
+    const unit *tile = reinterpret_cast<const unit *>(src) + (start >> bits << live) * width + p.offset;
+    if (here == 1u << tile_bits && live == bits) {
+      tile += p.first * width;
+      u32 step = width << at;
 #pragma unroll
-      for (u32 v = 0; v < VALUES; v++) x[v] = from[v * step];
+      for (u32 v = 0; v < VALUES; v++) x[v] = tile[(u64)v * step];
     } else {
+      // Columns are whole in a tile, since tiles are not smaller.
 #pragma unroll
       for (u32 v = 0; v < VALUES; v++) {
-        u64 i = start + p.first + (v << s.at), e = i & ((1u << bits) - 1);
-        x[v] = i < total && e < 1u << live ? from[(((i >> bits) << live) + e) * width + p.offset] : unit_zero();
+        u32 i = p.first + (v << at), e = i & ((1u << bits) - 1);
+        x[v] = i < here && e < 1u << live ? tile[((i >> bits << live) + e) * width] : unit_zero();
       }
     }
+    some(x, from, to, 0, prime);
   }
-  steps(x, shared, reinterpret_cast<const unit *>(tables), count, step0, step1, step2, step3, 0, width, split);
+  descend<true>(x, shared, pitch, at, powers + upper, powers + middle, prime, split);
   // Once more through shared memory, so that neighbours store together.
-  Place p = split(0);
-  put(shared + slot(p, width), stride(0, width), x);
-  u32 last = tile_bits - LOG_VALUES;
-  if (width == 1) {
-    last = LOG_VALUES;
+  put(shared + slot(split(0), pitch), spread(0), x);
+  unit *out = reinterpret_cast<unit *>(dst) + start * width;
+  if (split.warp()) {
     __syncwarp();
+    Place p = split(LOG_VALUES);
+    take(x, shared + slot(p, pitch), spread(LOG_VALUES));
+    give(out + p.first, 1u << LOG_VALUES, x, here == 1u << tile_bits, here, p.first, LOG_VALUES);
   } else {
     __syncthreads();
-  }
-  p = split(last);
-  take(x, shared + slot(p, width), stride(last, width));
-  unit *to = reinterpret_cast<unit *>(dst) + (start + p.first) * width + p.offset;
-  u32 step = width << last;
-  if (full) {
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++) to[v * step] = x[v];
-  } else {
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++)
-      if (start + p.first + (v << last) < total) to[v * step] = x[v];
+    u32 last = tile_bits - LOG_VALUES;
+    Place p = split(last);
+    take(x, shared + slot(p, pitch), spread(last));
+    give(out + p.first * width + p.offset, width << last, x, here == 1u << tile_bits, here, p.first, last);
   }
 }

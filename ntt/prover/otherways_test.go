@@ -20,7 +20,7 @@ extern "C" __global__ void __launch_bounds__(256) ntt_stockham_VARIANT(u32 *dst,
   u32 j = blockIdx.x * blockDim.x + threadIdx.x, low = j & ((1u << done) - 1), p = j >> done;
   unit x[VALUES];
   take(x, src + j, 1u << (n - LOG_VALUES));
-  layers<LOG_VALUES - 1>(x, LOG_VALUES, 0);
+  layers(x, P);
   leave(x, power(tables, 0), power(tables, p << (LOG_ORDER - n + done)));
   unit *to = dst + low + (p << (done + LOG_VALUES));
 #pragma unroll
@@ -51,7 +51,7 @@ type others struct {
 func newOthers(t testing.TB, q *device.Queue) others {
 	t.Helper()
 	header := specs[BabyBear].plain.Headers[0]
-	o := others{q: q, source: otherWays.Unit("other", []string{"FIELD_HEADER", header.Name, "NTT_FIVE", "0"}, header)}
+	o := others{q: q, source: otherWays.Unit("other", []string{"FIELD_HEADER", header.Name, "NTT_FIVE", "0", "NTT_THREADS", "1024"}, header)}
 	var err error
 	if o.tables, err = tablesOn(q, specs[BabyBear]); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func (o others) fourSteps(a, b device.Buffer[uint32], n int) error {
 			dst.Arg(), src.Arg(), o.tables.Arg(), device.U32(n), device.U32(twisted))
 	}
 	rows := func(v device.Buffer[uint32]) error {
-		return launch(o.q, specs[BabyBear], tuned, v, v, 1, 1<<(n/2), n/2, n/2)
+		return launch(o.q, specs[BabyBear], specs[BabyBear].tune, v, v, 1, 1<<(n/2), n/2, n/2)
 	}
 	for _, step := range []func() error{
 		func() error { return transpose(b, a, 0) }, func() error { return rows(b) },
@@ -152,13 +152,13 @@ func BenchmarkOtherWays(b *testing.B) {
 		{"four-steps-2^20", 20, o.fourSteps},
 		{"four-steps-2^24", 24, o.fourSteps},
 		{"in-use-2^20", 20, func(x, _ device.Buffer[uint32], n int) error {
-			return launch(q, specs[BabyBear], tuned, x, x, 1, 1, n, n)
+			return launch(q, specs[BabyBear], specs[BabyBear].tune, x, x, 1, 1, n, n)
 		}},
 		{"in-use-2^24", 24, func(x, _ device.Buffer[uint32], n int) error {
-			return launch(q, specs[BabyBear], tuned, x, x, 1, 1, n, n)
+			return launch(q, specs[BabyBear], specs[BabyBear].tune, x, x, 1, 1, n, n)
 		}},
 		{"in-use-2^25", 25, func(x, _ device.Buffer[uint32], n int) error {
-			return launch(q, specs[BabyBear], tuned, x, x, 1, 1, n, n)
+			return launch(q, specs[BabyBear], specs[BabyBear].tune, x, x, 1, 1, n, n)
 		}},
 	} {
 		b.Run(c.name, func(b *testing.B) {

@@ -8,40 +8,38 @@ type tuning struct {
 	fill int
 }
 
-// tuned is for two blocks on a multiprocessor, as many as its registers hold.
-var tuned = tuning{threads: 512, fill: 264}
-
 // pass is one launch. A columns pass does the first `bits` layers of columns of
 // 2^remaining elements, on tiles of 2^logWidth units of 2^bits rows; a rows pass does
 // all layers of columns of 2^bits elements, on tiles of 2^tileBits elements.
 type pass struct {
-	rows                      bool
-	bits, remaining, logWidth int
-	tileBits                  int
-	steps                     []window
+	rows            bool
+	bits, remaining int
+	logWidth        int
+	tileBits        int
+	window
 }
 
-// stepsOf splits `bits` layers on tiles of 2^tileBits rows into windows, highest first:
-// all at multiples of logValues but the first, which has to end within the tile.
-func stepsOf(bits, tileBits, logValues int) []window {
-	k := max(1, (bits+logValues-1)/logValues)
-	var out []window
-	if k*logValues <= tileBits {
-		out = append(out, window{(k - 1) * logValues, bits - (k-1)*logValues})
-	} else {
-		out = append(out, window{bits - logValues, logValues}, window{(k - 2) * logValues, bits - (k-1)*logValues})
+// window is the first of a pass: at a bit of the row, and which of its layers belong
+// to the transform, counted from its lowest bit.
+type window struct{ at, from, to int }
+
+// firstWindow of a pass that does `bits` layers. Windows further down are whole, so what
+// is too little for whole ones the first lacks: at its upper end if there is one more
+// below, as rows above it are columns of their own, and else at its lower end.
+func firstWindow(bits, logValues int) window {
+	switch {
+	case bits <= logValues:
+		return window{0, 0, bits}
+	case bits <= 2*logValues:
+		return window{logValues, 0, bits - logValues}
 	}
-	for len(out) < k {
-		out = append(out, window{(k - 1 - len(out)) * logValues, logValues})
-	}
-	return out
+	return window{bits - logValues, 3*logValues - bits, logValues}
 }
 
-// log2 of the largest power of two that is at most x.
+// floorLog is log2 of the largest power of two that is at most x.
 func floorLog(x int) int {
 	n := 0
-	for x > 1 {
-		x >>= 1
+	for ; x > 1; x >>= 1 {
 		n++
 	}
 	return n
@@ -50,9 +48,12 @@ func floorLog(x int) int {
 // plan is the passes that transform columns of 2^n elements of `width` units each.
 func (s *spec) plan(tune tuning, n, width, columns int) []pass {
 	r := s.logValues
-	largest := r + floorLog(tune.threads/width) // rows of elements in a tile
-	// The widest columns pass whose tiles still have whole sectors of 32 bytes.
-	most := r + floorLog(tune.threads*s.unitBytes/32)
+	largest := min(3*r, r+floorLog(tune.threads/width)) // rows of elements in a tile
+	// The longest columns whose tiles still have whole sectors of 32 bytes.
+	most := 2 * r
+	if s.columnsUpper {
+		most = min(3*r, r+floorLog(tune.threads*s.unitBytes/32))
+	}
 	var out []pass
 	for remaining := n; ; {
 		if remaining <= largest {
@@ -63,7 +64,7 @@ func (s *spec) plan(tune tuning, n, width, columns int) []pass {
 			bits = 2 * r
 		}
 		row := remaining - bits // log2 of the elements in a row
-		p := pass{bits: bits, remaining: remaining, logWidth: min(row, r+floorLog(tune.threads)-bits), steps: stepsOf(bits, bits, r)}
+		p := pass{bits: bits, remaining: remaining, logWidth: min(row, r+floorLog(tune.threads)-bits), window: firstWindow(bits, r)}
 		for s.unitBytes<<p.logWidth > 32 && columns*width<<(n-bits-p.logWidth) < tune.fill {
 			p.logWidth--
 		}
@@ -74,11 +75,37 @@ func (s *spec) plan(tune tuning, n, width, columns int) []pass {
 
 // rowsPass is the last pass, over `columns` columns of 2^n elements.
 func (s *spec) rowsPass(tune tuning, n, width, columns, largest int) pass {
-	// Whole warps, and room for two windows.
+	// Room for two windows, and whole warps.
 	least := max(n, 2*s.logValues, s.logValues+5-floorLog(width))
-	tile := largest
+	tile := max(largest, least)
 	for tile > least && columns<<n>>tile < tune.fill {
 		tile--
 	}
-	return pass{rows: true, bits: n, remaining: n, tileBits: tile, steps: stepsOf(n, tile, s.logValues)}
+	return pass{rows: true, bits: n, remaining: n, tileBits: tile, window: firstWindow(n, s.logValues)}
+}
+
+// threads of a block, for elements of that many units.
+func (s *spec) threads(p pass, width int) int {
+	if p.rows {
+		return width << (p.tileBits - s.logValues)
+	}
+	return 1 << (p.logWidth + p.bits - s.logValues)
+}
+
+// shared is the distance from one offset within the row to the next in the kernels'
+// shared memory, in units, and all of that memory in bytes.
+func (s *spec) shared(p pass, width int) (pitch, bytes int) {
+	rows, offsets := p.tileBits, width
+	if !p.rows {
+		rows, offsets = p.bits, 1<<p.logWidth
+	}
+	pitch = 1<<rows + 1<<(rows-s.logValues)
+	// The lanes of a warp have all offsets of a few rows: each offset gets as many
+	// banks as there are such rows.
+	banks := 128 / s.unitBytes
+	pitch += max(1, (banks+offsets-1)/offsets)
+	if !p.rows && p.at == 0 {
+		return pitch, 0
+	}
+	return pitch, pitch * offsets * s.unitBytes
 }

@@ -8,6 +8,9 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 )
 
+// maxY is a grid's largest extent along y.
+const maxY = 1 << 15
+
 // maxUnits bounds the units of one column, which kernels index with 32 bits.
 const maxUnits = 1<<32 - 1
 
@@ -29,7 +32,7 @@ func Encode[T any](q *device.Queue, f Field, dst, src device.Buffer[T], columns,
 	if q.OnHost() {
 		return encodeOnHost(q, f, dst, src, w, columns, n, live)
 	}
-	return launch(q, f.spec(), tuned, device.View[uint32](dst), device.View[uint32](src), w, columns, n, live)
+	return launch(q, f.spec(), f.spec().tune, device.View[uint32](dst), device.View[uint32](src), w, columns, n, live)
 }
 
 // Forward is Encode in place, for columns of 2^n elements each.
@@ -129,38 +132,31 @@ func launch(q *device.Queue, s *spec, tune tuning, dst, src device.Buffer[uint32
 		if i == 0 {
 			have = live
 		}
-		args := []device.Arg{dst.Arg(), src.Arg(), tables.Arg()}
 		count := columns << (n - p.remaining) // of columns, for this pass
-		var grid, block, rows int             // rows of what width in shared memory
+		upper, middle := 0, 0
+		if p.at > s.logValues {
+			upper = s.tableStart() + upperTable(p.at, s.logValues)
+		}
+		if p.at >= s.logValues {
+			middle = s.tableStart() + middleTable(min(s.logValues, p.bits-s.logValues), s.logValues)
+		}
+		pitch, shared := s.shared(p, width)
+		windows := []device.Arg{device.U32(p.at), device.U32(p.from), device.U32(p.to), device.U32(upper), device.U32(middle), device.U32(pitch), device.U32(s.prime)}
+		args := []device.Arg{dst.Arg(), src.Arg(), tables.Arg(), device.U32(p.bits)}
+		name, grid := "ntt_rows_", device.Dim{Y: 1, Z: 1}
 		if p.rows {
 			elements := count << p.bits
-			grid, block, rows = device.Blocks(elements, 1<<p.tileBits), width<<(p.tileBits-s.logValues), width<<p.tileBits
-			args = append(args, device.U32(p.bits), device.U32(have), device.U32(log), device.U32(p.tileBits), device.U64(elements))
+			grid.X = uint32(device.Blocks(elements, 1<<p.tileBits))
+			args = append(args, device.U32(have), device.U32(log), device.U32(p.tileBits), device.U64(elements))
 		} else {
+			name = "ntt_columns_"
 			row := width << (p.remaining - p.bits)
-			grid, block, rows = count*(row>>p.logWidth), 1<<(p.logWidth+p.bits-s.logValues), 1<<(p.logWidth+p.bits)
-			args = append(args, device.U32(p.bits), device.U32(p.remaining), device.U32(p.logWidth), device.U32(log), device.U32(row),
+			grid = device.Dim{X: uint32(row >> p.logWidth), Y: uint32(min(count, maxY)), Z: uint32(device.Blocks(count, maxY))}
+			args = append(args, device.U32(p.remaining), device.U32(p.logWidth), device.U32(log), device.U32(row), device.U32(count),
 				device.U64(width<<p.remaining), device.U64(width<<have), device.U32(width<<have), device.U32(min(p.remaining-have, s.logValues)))
 		}
-		args = append(args, device.U32(len(p.steps)))
-		for k := range 4 {
-			packed := uint64(0)
-			if k < len(p.steps) {
-				packed = uint64(p.steps[k].at | p.steps[k].bits<<8)
-				if k+1 < len(p.steps) {
-					packed |= uint64(s.tableOf(p.steps[k])) << 32
-				}
-			}
-			args = append(args, device.U64(packed))
-		}
-		name := "ntt_columns_" + variant
-		shared := (rows + rows>>s.logValues) * s.unitBytes
-		if p.rows {
-			name = "ntt_rows_" + variant
-		} else if len(p.steps) == 1 {
-			shared = 0
-		}
-		if err := q.Launch(device.Kernel{Source: source, Name: name}, device.D1(grid), device.D1(block), shared, args...); err != nil {
+		err := q.Launch(device.Kernel{Source: source, Name: name + variant}, grid, device.D1(s.threads(p, width)), shared, append(args, windows...)...)
+		if err != nil {
 			return err
 		}
 		src = dst

@@ -2,7 +2,6 @@ package prover
 
 import (
 	"fmt"
-	"math/bits"
 	"sync"
 	"unsafe"
 
@@ -11,52 +10,45 @@ import (
 	"github.com/zkwarp/zkwarp/ntt"
 )
 
-// maxTileBits bounds the row bits of a tile.
-const maxTileBits = 15
+// A row of the windows' tables has the twiddles for one value of a thread: for each
+// window above logValues, and then for those at logValues, of which 1, 2, ... logValues
+// layers belong to the transform, one for each row below the window.
 
-// window is a step of a pass: it transforms `bits` row bits from bit `at` on.
-type window struct{ at, bits int }
+// upperTable is where the twiddles of the window at a bit above logValues begin within
+// a row, in units.
+func upperTable(at, logValues int) int { return 1<<at - 1<<(logValues+1) }
 
-// windows is all windows that steps before the last may have, where a thread holds
-// 2^logValues units: those at multiples of logValues may be of fewer bits.
-func windows(logValues int) []window {
-	var out []window
-	for at := logValues; at+logValues <= maxTileBits; at++ {
-		for b := 1; b <= logValues; b++ {
-			if b == logValues || at%logValues == 0 {
-				out = append(out, window{at, b})
-			}
-		}
-	}
-	return out
+// middleTable is the same for a window at logValues.
+func middleTable(layers, logValues int) int {
+	return upperTable(2*logValues+1, logValues) + (layers-1)<<logValues
 }
 
-// tableOf is where a window's twiddles are in the field's tables, in units: behind
-// the powers and the windows before it.
-func (s *spec) tableOf(w window) int {
-	at := 1<<s.logLow + 1<<(s.maxLog-s.logLow)
-	for _, o := range windows(s.logValues) {
-		if o == w {
-			return at
-		}
-		at += 1 << (s.logValues + o.at)
-	}
-	panic(fmt.Sprintf("ntt: no table for %d bits at %d", w.bits, w.at)) // a bug in the plan
-}
+// tableRow is the length of a row.
+func tableRow(logValues int) int { return middleTable(logValues+1, logValues) }
+
+// tableStart is where the rows begin in a field's tables: behind the powers.
+func (s *spec) tableStart() int { return 1<<s.logLow + 1<<(s.maxLog-s.logLow) }
 
 // tables is, for the generator g of the largest group, the first 2^logLow powers of g,
-// the powers of g^(2^logLow), and the windows' twiddles: at [v][low] what separates
-// the transform of size 2^(at+bits) into those of size 2^at, the root of that order
-// to the power low times the frequency that is left in register v.
+// the powers of g^(2^logLow), and the windows' tables.
 func tables[T field.Element[T]](t ntt.Transform[T], logValues, logLow int) []T {
 	g := t.Root(t.MaxLog())
 	out := append(powers(g, 1<<logLow), powers(g.Exp(1<<logLow), 1<<(t.MaxLog()-logLow))...)
-	for _, w := range windows(logValues) {
-		root := t.Root(w.at + w.bits)
-		for v := range 1 << logValues {
-			k := int(bits.Reverse32(uint32(v)<<(32-w.bits)) & (1<<w.bits - 1))
-			out = append(out, powers(root.Exp(uint64(k)), 1<<w.at)...)
+	for v := range 1 << logValues {
+		row := make([]T, 0, tableRow(logValues))
+		for at := logValues + 1; at <= 2*logValues; at++ {
+			// The upper bits of v are the frequency that at - logValues layers leave,
+			// reversed. Their twiddles for the other bits are in the layers themselves.
+			layers := at - logValues
+			k := ntt.Reverse(v>>(logValues-layers), layers)
+			row = append(row, powers(t.Root(at+logValues).Exp(uint64(k)), 1<<at)...)
 		}
+		for layers := 1; layers <= logValues; layers++ {
+			// Bits above are those of other columns.
+			k := ntt.Reverse(v&(1<<layers-1), layers)
+			row = append(row, powers(t.Root(logValues+layers).Exp(uint64(k)), 1<<logValues)...)
+		}
+		out = append(out, row...)
 	}
 	return out
 }
