@@ -17,26 +17,31 @@ var (
 	_ Transform[babybear.Element]  = BabyBear{}
 	_ Transform[koalabear.Element] = KoalaBear{}
 
-	babyBearPrime  = prime[babybear.Element]{babybear.P, babybear.Element(inverse(babybear.P)), babybear.Root(2)}
-	koalaBearPrime = prime[koalabear.Element]{koalabear.P, koalabear.Element(inverse(koalabear.P)), koalabear.Root(2)}
-
 	babyBear = engine[babybear.Element]{
 		maxLog:  babybear.TwoAdicity,
 		root:    babybear.Root,
 		scale:   babybear.ScaleVec,
 		mul:     babybear.MulVec,
-		radix4:  babyBearPrime.radix4,
-		radix16: babyBearPrime.radix16,
-		radix2:  babyBearPrime.radix2,
+		radix4:  babybear.Radix4,
+		radix16: babybear.Radix16,
+		radix2: func(a []babybear.Element) {
+			for i := 0; i+1 < len(a); i += 2 {
+				a[i], a[i+1] = a[i].Add(a[i+1]), a[i].Sub(a[i+1])
+			}
+		},
 	}
 	koalaBear = engine[koalabear.Element]{
 		maxLog:  koalabear.TwoAdicity,
 		root:    koalabear.Root,
 		scale:   koalabear.ScaleVec,
 		mul:     koalabear.MulVec,
-		radix4:  koalaBearPrime.radix4,
-		radix16: koalaBearPrime.radix16,
-		radix2:  koalaBearPrime.radix2,
+		radix4:  koalabear.Radix4,
+		radix16: koalabear.Radix16,
+		radix2: func(a []koalabear.Element) {
+			for i := 0; i+1 < len(a); i += 2 {
+				a[i], a[i+1] = a[i].Add(a[i+1]), a[i].Sub(a[i+1])
+			}
+		},
 	}
 )
 
