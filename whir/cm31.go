@@ -7,10 +7,12 @@ import (
 )
 
 // SpecCM31 is symbols in the complex extension of Mersenne-31 and challenges
-// in its quadratic extension QM31.
-func SpecCM31() Spec {
+// in its quadratic extension QM31, with Poseidon2.
+func SpecCM31() Spec { return specCM31(Poseidon2) }
+
+func specCM31(h Hash) Spec {
 	return Spec{
-		Name:           "M31; CM31 = M31[i]/(i^2+1); QM31 = CM31[u]/(u^2-2-i); Poseidon2 t=16,24",
+		Name:           "M31; CM31 = M31[i]/(i^2+1); QM31 = CM31[u]/(u^2-2-i); " + h.String(),
 		Modulus:        m31.P,
 		SymbolWords:    2,
 		ChallengeWords: 4,
@@ -32,24 +34,19 @@ type (
 	ClaimCM31 = Claim[m31.QM31]
 )
 
-// CM31 is the protocol over CM31 and QM31.
-func CM31() *SchemeCM31 {
+// CM31 is the protocol over CM31 and QM31 with Poseidon2.
+func CM31() *SchemeCM31 { return CM31With(Poseidon2) }
+
+// CM31With is the protocol over CM31 and QM31 with the given hash.
+func CM31With(h Hash) *SchemeCM31 {
 	return &SchemeCM31{
-		Spec:       SpecCM31(),
+		Spec:       specCM31(h),
+		Hash:       hashOf(h, merkle.M31()),
 		Root:       ntt.CM31{}.Root,
 		Embed:      m31.LiftPair,
 		Scale:      m31.QM31.MulCM31,
 		Symbols:    m31.Pairs,
 		Challenges: m31.Quads,
 		Words:      m31.Words,
-		VerifyTree: verifyTree,
 	}
-}
-
-func verifyTree(root [8]m31.Element, arity, depth, width int, indices []int, rows []m31.Element, siblings [][8]m31.Element) ([][]m31.Element, error) {
-	o := &merkle.Opening{Rows: rows, Siblings: make([]merkle.Digest, len(siblings))}
-	for i, s := range siblings {
-		o.Siblings[i] = s
-	}
-	return merkle.Shape{Rows: 1 << depth, RowWords: width, Arity: arity}.Verify(root, indices, o)
 }

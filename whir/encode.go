@@ -16,7 +16,7 @@ func (s *Scheme[W, F, E]) canonical(pf *Proof[W, E]) error {
 	c := &canonicalizer[W]{modulus: s.Spec.Modulus}
 	e := func(v ...E) { c.words(s.Words(v)) }
 	d := func(v [8]W) {
-		if !s.ByteDigests {
+		if !s.Hash.Raw() {
 			c.words(v[:])
 		}
 	}
@@ -192,7 +192,7 @@ func nonce[W field.Base[W]](c codec[W], v *[2]W, work int) error {
 
 func (s *Scheme[W, F, E]) digest(c codec[W], v *[8]W, what string) (err error) {
 	w := v[:]
-	if s.ByteDigests {
+	if s.Hash.Raw() {
 		err = c.raw(&w, 8, what)
 	} else {
 		err = c.slice(&w, 8, what)

@@ -5,15 +5,15 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/merkle"
 )
 
 // Scheme is everything the protocol needs to know about its fields and hash.
 // The functions that change a slice's type share its memory.
 type Scheme[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	Spec Spec
-	// ByteDigests says that the words of a digest are 32 bytes, four a word in
-	// little-endian order, and not field elements.
-	ByteDigests bool
+	// Hash of the trees.
+	Hash *merkle.Hash[W]
 	// Root generates the 2^n-th roots of unity in F; Root(n) = Root(n+1)^2.
 	Root func(n int) F
 	// Embed F in E, and multiply an element of E by one of F.
@@ -24,11 +24,6 @@ type Scheme[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	Symbols    func([]W) []F
 	Challenges func([]W) []E
 	Words      func([]E) []W
-	// VerifyTree checks that the rows and siblings are the pruned multiproof of
-	// the given indices (in the order drawn, repetitions included) for a tree
-	// with 2^depth leaves of width words each, with nothing left over. It
-	// returns the row of each index.
-	VerifyTree func(root [8]W, arity, depth, width int, indices []int, rows []W, siblings [][8]W) ([][]W, error)
 }
 
 // Transcript is what the verifier needs of a transcript.
@@ -74,7 +69,7 @@ func appendText[W field.Base[W]](out []W, s string) []W {
 // DigestWords is the list of field elements that stands for a digest: its own
 // words, or those of its 32 bytes, as text.
 func (s *Scheme[W, F, E]) DigestWords(d [8]W) []W {
-	if !s.ByteDigests {
+	if !s.Hash.Raw() {
 		return d[:]
 	}
 	var b []byte
@@ -100,7 +95,7 @@ func (s *Scheme[W, F, E]) Receive(tr Transcript[W, E], p *Params, root [8]W) (*O
 		return nil, fmt.Errorf("whir: receiving a commitment: parameters are not for %s", s.Spec.Name)
 	}
 	for _, w := range root {
-		if !s.ByteDigests && uint64(w) >= s.Spec.Modulus {
+		if !s.Hash.Raw() && uint64(w) >= s.Spec.Modulus {
 			return nil, fmt.Errorf("whir: receiving a commitment: root is not canonical")
 		}
 	}

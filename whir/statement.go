@@ -139,14 +139,12 @@ func (s *Statement[W, E]) add(words ...uint32) {
 	}
 }
 
-// FreshCoefficient is the coefficient of the first claim that a round after
-// round 0 adds to the carried claim; the next ones follow with a factor of
-// gamma each. The carried claim has coefficient 1, so that this must not be
-// the 0th power: a wrong answer could cancel a wrong carried claim, whatever
-// gamma is.
-func FreshCoefficient[E field.Element[E]](gamma E) E {
-	return gamma
-}
+// FreshPower is the power of gamma that is the coefficient of the first claim
+// that a round after round 0 adds to the carried claim; the next ones follow with
+// a factor of gamma each. The carried claim has coefficient 1, so that this must
+// not be the 0th power: a wrong answer could cancel a wrong carried claim,
+// whatever gamma is.
+const FreshPower = 1
 
 // Words is the list that transcripts absorb for the statement.
 func (s Statement[W, E]) Words() []W { return s.words }

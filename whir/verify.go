@@ -1,6 +1,9 @@
 package whir
 
-import "github.com/zkwarp/zkwarp/field"
+import (
+	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/merkle"
+)
 
 // Verify checks that the committed table satisfies the statement. It returns
 // nil, or an *Error that names the check that failed. The transcript goes on
@@ -153,7 +156,7 @@ func (v *verifier[W, F, E]) shift(i int, root [8]W) error {
 		claims = append(claims, Claim[E]{Sel[E]{Powers(v.scheme.Embed(x), v.params.RoundVars(i))}, values[j]})
 	}
 	gamma := v.tr.Challenge()
-	v.add(claims, gamma, FreshCoefficient(gamma))
+	v.add(claims, gamma, gamma.Exp(FreshPower))
 	return nil
 }
 
@@ -171,7 +174,12 @@ func (v *verifier[W, F, E]) queries(i int, root [8]W) (points []F, values []E, e
 	if err != nil {
 		return nil, nil, fail(i, CheckOpening, err)
 	}
-	rows, err := v.scheme.VerifyTree(root, p.c.Arity, logLeaves, width, indices, o.Rows, o.Siblings)
+	shape := merkle.Shape{Rows: 1 << logLeaves, RowWords: width, Arity: p.c.Arity}
+	opening := &merkle.OpeningOf[W]{Rows: o.Rows, Siblings: make([]merkle.DigestOf[W], len(o.Siblings))}
+	for j, s := range o.Siblings {
+		opening.Siblings[j] = s
+	}
+	rows, err := v.scheme.Hash.Verify(shape, root, indices, opening)
 	if err != nil {
 		return nil, nil, fail(i, CheckOpening, err)
 	}

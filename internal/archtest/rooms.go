@@ -37,7 +37,7 @@ var Rooms = map[string]Room{
 
 	"matmul": {Rank: 7, Imports: []string{"device", "field", "mle", "sumcheck", "transcript"}},
 	"logup":  {Rank: 7, Imports: []string{"device", "field", "sumcheck", "transcript"}},
-	"whir":   {Rank: 7, Imports: []string{"device", "field", "merkle", "mle", "ntt", "transcript"}},
+	"whir":   {Rank: 7, Imports: []string{"device", "field", "hash", "merkle", "mle", "ntt", "transcript"}},
 
 	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "matrix", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 

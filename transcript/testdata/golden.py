@@ -10,24 +10,29 @@ FULL = 8
 
 
 class Field:
-    """A prime field, its permutation of width 16 and the degree of its challenges."""
+    """A prime field, its permutation of width 16 (and of width 24, if wide has its
+    number of partial rounds and its diagonal) and the degree of its challenges."""
 
-    def __init__(self, p, sbox, partial, diagonal, degree):
+    def __init__(self, p, sbox, partial, diagonal, degree, wide=None):
         def number(times, shift):
             return times * pow(2, shift, p) % p
 
-        self.p, self.sbox, self.partial, self.degree = p, sbox, partial, degree
-        self.diagonal = [number(*d) for d in diagonal]
-        self.rc = constants(p, partial)
+        self.p, self.sbox, self.degree = p, sbox, degree
+        self.widths = {16: (partial, diagonal)}
+        if wide:
+            self.widths[24] = wide
+        for width, (partial, diagonal) in self.widths.items():
+            self.widths[width] = (partial, [number(*d) for d in diagonal], constants(p, width, partial))
 
     def permute(self, s):
-        rc = iter(self.rc)
+        partial, diagonal, rc = self.widths[len(s)]
+        rc = iter(rc)
         s = self.external(s)
-        for r in range(FULL + self.partial):
-            if FULL // 2 <= r < FULL // 2 + self.partial:
+        for r in range(FULL + partial):
+            if FULL // 2 <= r < FULL // 2 + partial:
                 s = [pow(s[0] + next(rc), self.sbox, self.p)] + s[1:]
                 t = sum(s)
-                s = [(t + x * d) % self.p for x, d in zip(s, self.diagonal)]
+                s = [(t + x * d) % self.p for x, d in zip(s, diagonal)]
             else:
                 s = self.external([pow(x + next(rc), self.sbox, self.p) for x in s])
         return s
@@ -41,8 +46,8 @@ class Field:
         return [(m[i] + column[i % 4]) % self.p for i in range(len(s))]
 
 
-def constants(p, partial):
-    s = [int(b) for v, n in ((1, 2), (0, 4), (31, 12), (16, 12), (FULL, 10), (partial, 10), (2**30 - 1, 30))
+def constants(p, width, partial):
+    s = [int(b) for v, n in ((1, 2), (0, 4), (31, 12), (width, 12), (FULL, 10), (partial, 10), (2**30 - 1, 30))
          for b in format(v, "0%db" % n)]
 
     def clock():
@@ -63,7 +68,7 @@ def constants(p, partial):
             if v < p:
                 return v
 
-    return [element() for _ in range(FULL * 16 + partial)]
+    return [element() for _ in range(FULL * width + partial)]
 
 
 def bear(p, sbox, partial, tail, degree):
@@ -83,7 +88,7 @@ def koalabear(degree):
 
 def m31():
     shifts = [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 13, 14, 15, 16]
-    return Field(2**31 - 1, 5, 14, [(-2, 0)] + [(1, k) for k in shifts], 4)
+    return Field(2**31 - 1, 5, 14, [(-2, 0)] + [(1, k) for k in shifts], 4, (22, [(-2, 0)] + [(1, k) for k in range(23)]))
 
 
 class Transcript:

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
@@ -24,16 +25,21 @@ func rejected(t *testing.T, what string, err error) {
 
 // Values chosen after alpha, so that the combined value stays as it was.
 func TestValuesAreBound(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testValuesAreBound(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testValuesAreBound(t, kindBabyBear4()) })
+}
+
+func testValuesAreBound[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	for _, name := range []string{"three rounds", "batch"} {
-		sc := newScenario(t, 40, shapes()[name])
-		tr := newRecorder()
-		root, pf := sc.prove(t, q, cheat{}, tr)
+		sc := k.scenario(t, 40, k.shapes()[name])
+		tr := k.recorder()
+		root, pf := sc.prove(t, q, tamper[W, E]{}, tr)
 		alpha := tr.challenges[0]
 		if sc.p.Batch() > 1 {
 			alpha = tr.challenges[1]
 		}
-		d := newSource(40).qm31()
+		d := draw[E](newSource(40))
 		for i := range 2 {
 			sc.claims[i].Values = slices.Clone(sc.claims[i].Values)
 		}
@@ -45,11 +51,16 @@ func TestValuesAreBound(t *testing.T) {
 
 // A batch's values chosen after mu.
 func TestBatchValuesAreBound(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testBatchValuesAreBound(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testBatchValuesAreBound(t, kindBabyBear4()) })
+}
+
+func testBatchValuesAreBound[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	sc := newScenario(t, 41, with(shapes()["batch"], func(c *whir.Config) { c.BatchWork = 0 }))
-	tr := newRecorder()
-	root, pf := sc.prove(t, q, cheat{}, tr)
-	mu, d := tr.challenges[0], newSource(41).qm31()
+	sc := k.scenario(t, 41, with(k.shapes()["batch"], func(c *whir.Config) { c.BatchWork = 0 }))
+	tr := k.recorder()
+	root, pf := sc.prove(t, q, tamper[W, E]{}, tr)
+	mu, d := tr.challenges[0], draw[E](newSource(41))
 	v := slices.Clone(sc.claims[0].Values)
 	v[0], v[1] = v[0].Add(mu.Mul(d)), v[1].Sub(d)
 	sc.claims[0].Values = v
@@ -59,25 +70,30 @@ func TestBatchValuesAreBound(t *testing.T) {
 // Points chosen after all challenges: eq is linear in a point's last
 // coordinate, so one claim's point can make up for another's.
 func TestPointsAreBound(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testPointsAreBound(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testPointsAreBound(t, kindBabyBear4()) })
+}
+
+func testPointsAreBound[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	sc := newScenario(t, 42, shapes()["one round"])
+	sc := k.scenario(t, 42, k.shapes()["one round"])
 	sc.claims = sc.claims[:2]
-	tr := newRecorder()
-	root, pf := sc.prove(t, q, cheat{}, tr)
+	tr := k.recorder()
+	root, pf := sc.prove(t, q, tamper[W, E]{}, tr)
 	alpha, r := tr.challenges[0], tr.challenges[1:]
-	d := newSource(42).qm31()
-	moved := func(i int, by m31.QM31) eq {
-		p := slices.Clone(sc.claims[i].Weight.(eq).Point)
+	d := draw[E](newSource(42))
+	moved := func(i int, by E) whir.Eq[E] {
+		p := slices.Clone(sc.claims[i].Weight.(whir.Eq[E]).Point)
 		p[len(p)-1] = p[len(p)-1].Add(by)
 		return eqAt(p)
 	}
-	slope := func(i int) m31.QM31 {
-		return moved(i, m31.OneQM31()).Eval(r).Sub(moved(i, m31.QM31{}).Eval(r))
+	slope := func(i int) E {
+		return moved(i, one[E]()).Eval(r).Sub(moved(i, zero[E]()).Eval(r))
 	}
 	// slope0*by + alpha*slope1*d = 0
 	by := alpha.Mul(slope(1)).Mul(d).Mul(slope(0).Inverse()).Neg()
 	first, second := moved(0, by), moved(1, d)
-	if first.Eval(r).Add(alpha.Mul(second.Eval(r))) != moved(0, m31.QM31{}).Eval(r).Add(alpha.Mul(moved(1, m31.QM31{}).Eval(r))) {
+	if first.Eval(r).Add(alpha.Mul(second.Eval(r))) != moved(0, zero[E]()).Eval(r).Add(alpha.Mul(moved(1, zero[E]()).Eval(r))) {
 		t.Fatal("the attack's points do not cancel")
 	}
 	sc.claims[0].Weight, sc.claims[1].Weight = first, second
@@ -86,14 +102,18 @@ func TestPointsAreBound(t *testing.T) {
 
 // A word committed after the queries are known, right at those alone.
 func TestRootIsBound(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testRootIsBound(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testRootIsBound(t, kindBabyBear4()) })
+}
+
+func testRootIsBound[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	sc := newScenario(t, 43, config(7, 3, whir.Round{Fold: 2, Queries: 4}))
-	_, pf := sc.prove(t, q, cheat{}, newRecorder())
+	sc := k.scenario(t, 43, k.config(7, 3, whir.Round{Fold: 2, Queries: 4}))
+	_, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
 	honest := pf.Openings[0].Rows
-	var tree *committed[m31.Element, m31.CM31, m31.QM31]
 	s := newSource(43)
 	var indices []int
-	tree, err := commit(q, cm31{}, sc.p, sc.tables, cheat{codeword: func(_ int, rows []m31.Element) {
+	tree := sc.commit(t, q, tamper[W, E]{codeword: func(_ int, rows []W) {
 		width := sc.p.RowWords(0)
 		for at := 0; at < len(rows); at += width {
 			row := rows[at : at+width]
@@ -106,45 +126,54 @@ func TestRootIsBound(t *testing.T) {
 				continue
 			}
 			for k := range row {
-				row[k] = s.base()
+				row[k] = draw[W](s)
 			}
 		}
 	}})
+	gathered, err := tree.tree.tree.Gather(q, tree.tree.words, tree.tree.layout, indices)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, siblings, err := tree.tree.open(indices)
+	opening, err := gathered.Opening(q)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(rows, honest) {
+	if !slices.Equal(opening.Rows, honest) {
 		t.Fatal("the attack does not reproduce the queried rows")
 	}
-	pf.Openings[0].Siblings = siblings
-	rejected(t, "root", sc.verify(tree.tree.root(), pf))
+	pf.Openings[0].Siblings = nil
+	for _, s := range opening.Siblings {
+		pf.Openings[0].Siblings = append(pf.Openings[0].Siblings, s)
+	}
+	rejected(t, "root", sc.verify(rootOf(t, tree), pf))
 }
 
 // Parameters that leave the protocol's run as it is, but not its security.
 func TestParametersAreBound(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testParametersAreBound(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testParametersAreBound(t, kindBabyBear4()) })
+}
+
+func testParametersAreBound[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	sc := newScenario(t, 44, shapes()["three rounds"])
-	root, pf := sc.prove(t, q, cheat{}, newRecorder())
+	sc := k.scenario(t, 44, k.shapes()["three rounds"])
+	root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
 	for name, change := range map[string]func(c *whir.Config){
 		"claims": func(c *whir.Config) { c.Claims++ },
 		"bound":  func(c *whir.Config) { c.Bound = whir.DKT26 },
 	} {
-		p := params(t, with(shapes()["three rounds"], change))
-		rejected(t, name, verify(p, root, sc.statement(), pf))
+		p := params(t, with(k.shapes()["three rounds"], change))
+		rejected(t, name, k.verify(p, root, sc.statement(), pf))
 	}
 }
 
 // lazy leaves one proof of work undone, with a nonce that does not do it.
-type lazy struct {
-	*recorder
+type lazy[W field.Base[W], E field.Element[E]] struct {
+	*recorder[W, E]
 	skip int
 }
 
-func (l *lazy) Grind(bits int) ([2]m31.Element, error) {
+func (l *lazy[W, E]) Grind(bits int) ([2]W, error) {
 	if bits == 0 {
 		return l.recorder.Grind(0)
 	}
@@ -152,37 +181,39 @@ func (l *lazy) Grind(bits int) ([2]m31.Element, error) {
 	if l.skip != -1 {
 		return l.recorder.Grind(bits)
 	}
-	for n := m31.Element(0); ; n++ {
-		nonce := [2]m31.Element{n, 0}
-		if l.Transcript.Clone().CheckWork(bits, nonce) != nil {
-			_ = l.Transcript.CheckWork(bits, nonce) // goes on as if it were good
+	for n := uint64(0); ; n++ {
+		nonce := [2]W{zero[W]().FromUint64(n)}
+		if l.Of.Clone().CheckWork(bits, nonce) != nil {
+			_ = l.Of.CheckWork(bits, nonce) // goes on as if it were good
 			return nonce, nil
 		}
 	}
 }
 
 func TestWorkNotDone(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testWorkNotDone(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testWorkNotDone(t, kindBabyBear4()) })
+}
+
+func testWorkNotDone[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	c := with(shapes()["work"], func(c *whir.Config) { c.Batch, c.BatchWork = 2, 3 })
+	c := with(k.shapes()["work"], func(c *whir.Config) { c.Batch, c.BatchWork = 2, 3 })
 	// The order of the protocol: the batch, and for each round its folds and
 	// then the queries into its tree, which are made after the next commitment.
 	want := []whir.Check{whir.CheckBatchWork}
 	for range c.Rounds {
 		want = append(want, whir.CheckFoldWork, whir.CheckFoldWork, whir.CheckQueryWork)
 	}
-	for k, check := range want {
-		sc := newScenario(t, 45, c)
-		cm, err := commit(q, cm31{}, sc.p, sc.tables, cheat{})
+	for i, check := range want {
+		sc := k.scenario(t, 45, c)
+		cm := sc.commit(t, q, tamper[W, E]{})
+		tr := &lazy[W, E]{k.recorder(), i}
+		tr.Absorb(words(t, cm))
+		pf, err := cm.open(q, sc.hosted(q, tr), sc.statement())
 		if err != nil {
 			t.Fatal(err)
 		}
-		tr := &lazy{newRecorder(), k}
-		tr.Absorb(whir.CM31().CommitmentWords(sc.p, cm.tree.root()))
-		pf, err := cm.open(q, tr, sc.statement())
-		if err != nil {
-			t.Fatal(err)
-		}
-		expect(t, fmt.Sprintf("work %d of %d", k, len(want)), sc.verify(cm.tree.root(), pf), check)
+		expect(t, fmt.Sprintf("work %d of %d", i, len(want)), sc.verify(rootOf(t, cm), pf), check)
 	}
 }
 
@@ -193,7 +224,7 @@ func TestHalvesAreBound(t *testing.T) {
 	q := queue(t)
 	k := newPacked(t, q, newSource(46), 7, whir.Options{Lambda: 40, FoldWork: 4, QueryWork: 4})
 	p, c, claims := k.p, k.c, k.claims
-	tr := newRecorder()
+	tr := kindM31().recorder()
 	pf := k.open(t, q, tr)
 	alpha := tr.challenges[0]
 	// combined is the change of sum_k alpha^k V_k when claim j's first half
@@ -221,7 +252,7 @@ func TestHalvesAreBound(t *testing.T) {
 	if e[0].IsZero() && e[1].IsZero() || !combined(e).IsZero() {
 		t.Fatal("the attack's halves do not cancel")
 	}
-	o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, c.Root())
+	o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, rootOf(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -265,4 +296,4 @@ func kernel(t *testing.T, f func([2]m31.QM31) m31.QM31) [2]m31.QM31 {
 	return e
 }
 
-var _ TranscriptM31 = (*lazy)(nil)
+var _ TranscriptM31 = (*lazy[m31.Element, m31.QM31])(nil)

@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/mle"
-	"github.com/zkwarp/zkwarp/ntt"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
 )
@@ -29,23 +29,28 @@ func expect(t *testing.T, what string, err error, check whir.Check) {
 }
 
 // lie makes the first claim false by delta.
-func (sc *scenario) lie(delta m31.QM31) {
-	v := append([]m31.QM31(nil), sc.claims[0].Values...)
+func (sc *scenario[W, F, E]) lie(delta E) {
+	v := append([]E(nil), sc.claims[0].Values...)
 	v[0] = v[0].Add(delta)
 	sc.claims[0].Values = v
 }
 
 func TestFalseClaimHonestRest(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testFalseClaimHonestRest(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testFalseClaimHonestRest(t, kindBabyBear4()) })
+}
+
+func testFalseClaimHonestRest[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	for name, c := range shapes() {
+	for name, c := range k.shapes() {
 		for i := range 6 {
-			sc := newScenario(t, 20, c)
+			sc := k.scenario(t, 20, c)
 			for a := range c.Batch {
-				sc := &scenario{sc.p, sc.tables, append([]batchClaim(nil), sc.claims...)}
-				v := append([]m31.QM31(nil), sc.claims[i].Values...)
-				v[a] = v[a].Add(m31.OneQM31())
+				sc := &scenario[W, F, E]{sc.kind, sc.p, sc.tables, append([]whir.BatchClaim[E](nil), sc.claims...)}
+				v := append([]E(nil), sc.claims[i].Values...)
+				v[a] = v[a].Add(one[E]())
 				sc.claims[i].Values = v
-				root, pf := sc.prove(t, q, cheat{}, newRecorder())
+				root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
 				expect(t, fmt.Sprintf("%s: claim %d, table %d", name, i, a), sc.verify(root, pf), whir.CheckFinalClaim)
 			}
 		}
@@ -56,12 +61,17 @@ func TestFalseClaimHonestRest(t *testing.T) {
 // answers the first sample. Were fresh claims combined from the 0th power on, an
 // answer wrong by as much would cancel it for every challenge.
 func TestGammaZeroAttack(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testGammaZeroAttack(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testGammaZeroAttack(t, kindBabyBear4()) })
+}
+
+func testGammaZeroAttack[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	sc := newScenario(t, 21, with(shapes()["three rounds"], func(c *whir.Config) { c.Rounds[1].Samples = 1 }))
-	delta := newSource(21).qm31()
+	sc := k.scenario(t, 21, with(k.shapes()["three rounds"], func(c *whir.Config) { c.Rounds[1].Samples = 1 }))
+	delta := draw[E](newSource(21))
 	sc.lie(delta)
-	tr := newRecorder()
-	root, pf := sc.prove(t, q, cheat{answer: func(round, _ int, y m31.QM31) m31.QM31 {
+	tr := k.recorder()
+	root, pf := sc.prove(t, q, tamper[W, E]{answer: func(round, _ int, y E) E {
 		// Challenges so far: alpha, the folds of round 0, the sample.
 		e := delta
 		for _, r := range tr.challenges[1 : len(tr.challenges)-1] {
@@ -74,12 +84,17 @@ func TestGammaZeroAttack(t *testing.T) {
 
 // A false claim whose error the final table is made to absorb.
 func TestFinalTableFitsFalseClaim(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testFinalTableFitsFalseClaim(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testFinalTableFitsFalseClaim(t, kindBabyBear4()) })
+}
+
+func testFinalTableFitsFalseClaim[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	sc := newScenario(t, 22, with(shapes()["one round"], func(c *whir.Config) { c.Rounds[0].Fold = 3 }))
-	delta := newSource(22).qm31()
+	sc := k.scenario(t, 22, with(k.shapes()["one round"], func(c *whir.Config) { c.Rounds[0].Fold = 3 }))
+	delta := draw[E](newSource(22))
 	sc.lie(delta)
-	tr := newRecorder()
-	root, pf := sc.prove(t, q, cheat{final: func(g, w []m31.QM31) {
+	tr := k.recorder()
+	root, pf := sc.prove(t, q, tamper[W, E]{final: func(g, w []E) {
 		e := delta
 		for _, r := range tr.challenges[1:] {
 			e = e.Mul(r)
@@ -91,15 +106,20 @@ func TestFinalTableFitsFalseClaim(t *testing.T) {
 
 // Every message changed on its own, with all later ones following from it.
 func TestConsistentChanges(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testConsistentChanges(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testConsistentChanges(t, kindBabyBear4()) })
+}
+
+func testConsistentChanges[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	one := m31.OneQM31()
+	one := one[E]()
 	for _, name := range []string{"three rounds", "samples", "work", "batch", "final length 1", "small tree"} {
-		c := shapes()[name]
+		c := k.shapes()[name]
 		n := len(c.Rounds)
-		try := func(what string, ch cheat, check whir.Check) {
+		try := func(what string, ch tamper[W, E], check whir.Check) {
 			t.Helper()
-			sc := newScenario(t, 23, c)
-			root, pf := sc.prove(t, q, ch, newRecorder())
+			sc := k.scenario(t, 23, c)
+			root, pf := sc.prove(t, q, ch, k.recorder())
 			expect(t, name+": "+what, sc.verify(root, pf), check)
 		}
 		p := params(t, c)
@@ -110,7 +130,7 @@ func TestConsistentChanges(t *testing.T) {
 			}
 			for j := range folds {
 				for k := range 2 {
-					try(fmt.Sprintf("round %d fold %d message %d", i, j, k), cheat{fold: func(round, fold int, zero, lead m31.QM31) (m31.QM31, m31.QM31) {
+					try(fmt.Sprintf("round %d fold %d message %d", i, j, k), tamper[W, E]{fold: func(round, fold int, zero, lead E) (E, E) {
 						if round == i && fold == j {
 							if k == 0 {
 								return zero.Add(one), lead
@@ -125,7 +145,7 @@ func TestConsistentChanges(t *testing.T) {
 				continue
 			}
 			for j := range c.Rounds[i].Samples {
-				try(fmt.Sprintf("round %d sample %d", i, j), cheat{answer: func(round, sample int, y m31.QM31) m31.QM31 {
+				try(fmt.Sprintf("round %d sample %d", i, j), tamper[W, E]{answer: func(round, sample int, y E) E {
 					if round == i && sample == j {
 						y = y.Add(one)
 					}
@@ -135,36 +155,43 @@ func TestConsistentChanges(t *testing.T) {
 			if i == 0 {
 				continue
 			}
-			try(fmt.Sprintf("round %d commits to another table", i), cheat{table: func(round int, g []m31.QM31) {
+			try(fmt.Sprintf("round %d commits to another table", i), tamper[W, E]{table: func(round int, g []E) {
 				if round == i {
 					g[len(g)-1] = g[len(g)-1].Add(one)
 				}
 			}}, whir.CheckFinalClaim)
 		}
-		try("final table", cheat{final: func(g, _ []m31.QM31) { g[0] = g[0].Add(one) }}, whir.CheckFinalQuery)
+		try("final table", tamper[W, E]{final: func(g, _ []E) { g[0] = g[0].Add(one) }}, whir.CheckFinalQuery)
 	}
 }
 
 // Codewords of too high a degree: the first column of some tree is that of a
 // polynomial with one coefficient beyond its degree bound.
 func TestDegreeTooHigh(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testDegreeTooHigh(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testDegreeTooHigh(t, kindBabyBear4()) })
+}
+
+func testDegreeTooHigh[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	for _, name := range []string{"three rounds", "samples", "batch", "shrink"} {
-		c := shapes()[name]
+		c := k.shapes()[name]
 		for i := range c.Rounds {
-			sc := newScenario(t, 24, c)
-			root, pf := sc.prove(t, q, cheat{codeword: func(round int, rows []m31.Element) {
+			sc := k.scenario(t, 24, c)
+			root, pf := sc.prove(t, q, tamper[W, E]{codeword: func(round int, rows []W) {
 				if round != i {
 					return
 				}
 				width := sc.p.RowWords(i)
 				degree := uint64(1) << (sc.p.RoundVars(i) - c.Rounds[i].Fold)
-				x, omega := m31.CM31{Re: 1}, ntt.CM31{}.Root(sc.p.LogLeaves(i)).Exp(degree)
+				x, omega := one[F](), k.scheme.Root(sc.p.LogLeaves(i)).Exp(degree)
 				for at := 0; at < len(rows); at += width {
-					rows[at], rows[at+1] = rows[at].Add(x.Re), rows[at+1].Add(x.Im)
+					for i, w := range k.prover.v.vectors.words([]F{x}) {
+						rows[at+i] = rows[at+i].Add(w)
+					}
 					x = x.Mul(omega)
 				}
-			}}, newRecorder())
+			}}, k.recorder())
 			// Before the last round a wrong row makes a wrong claim; in the last
 			// one it meets the final table.
 			check := whir.CheckFinalClaim
@@ -178,13 +205,18 @@ func TestDegreeTooHigh(t *testing.T) {
 
 // One table of a batch is no codeword at all.
 func TestBadTableInBatch(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testBadTableInBatch(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testBadTableInBatch(t, kindBabyBear4()) })
+}
+
+func testBadTableInBatch[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	for _, name := range []string{"batch", "batch, one round"} {
-		c := shapes()[name]
+		c := k.shapes()[name]
 		for a := range c.Batch {
-			sc := newScenario(t, 25, c)
+			sc := k.scenario(t, 25, c)
 			s := newSource(25)
-			root, pf := sc.prove(t, q, cheat{codeword: func(round int, rows []m31.Element) {
+			root, pf := sc.prove(t, q, tamper[W, E]{codeword: func(round int, rows []W) {
 				if round != 0 {
 					return
 				}
@@ -192,10 +224,10 @@ func TestBadTableInBatch(t *testing.T) {
 				part := width / c.Batch
 				for at := 0; at < len(rows); at += width {
 					for k := range part {
-						rows[at+a*part+k] = s.base()
+						rows[at+a*part+k] = draw[W](s)
 					}
 				}
-			}}, newRecorder())
+			}}, k.recorder())
 			check := whir.CheckFinalClaim
 			if len(c.Rounds) == 1 {
 				check = whir.CheckFinalQuery
@@ -207,14 +239,14 @@ func TestBadTableInBatch(t *testing.T) {
 
 // acceptance runs a cheat that succeeds with probability p over the queries
 // and fails the test if the rate is far from it.
-func acceptance(t *testing.T, what string, c whir.Config, p float64, ch func(sc *scenario, s source, tr *recorder) cheat) {
+func acceptance[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E], what string, c whir.Config, p float64, ch func(sc *scenario[W, F, E], s source, tr *recorder[W, E]) tamper[W, E]) {
 	t.Helper()
 	const runs = 300
 	q := queue(t)
 	accepted := 0
 	for i := range uint64(runs) {
-		sc := newScenario(t, 1000+i, c)
-		tr := newRecorder()
+		sc := k.scenario(t, 1000+i, c)
+		tr := k.recorder()
 		root, pf := sc.prove(t, q, ch(sc, newSource(2000+i), tr), tr)
 		if sc.verify(root, pf) == nil {
 			accepted++
@@ -231,6 +263,11 @@ func acceptance(t *testing.T, what string, c whir.Config, p float64, ch func(sc 
 // A word in which half of the rows are not the codeword's survives t queries
 // with probability 2^-t, neither more nor less.
 func TestDistantWord(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testDistantWord(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testDistantWord(t, kindBabyBear4()) })
+}
+
+func testDistantWord[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	one := whir.Round{Fold: 2, Queries: 2, QueryWork: 1}
 	two := whir.Round{Fold: 2, Shrink: 1, Queries: 2, QueryWork: 1}
 	last := whir.Round{Fold: 2, Queries: 6}
@@ -239,13 +276,13 @@ func TestDistantWord(t *testing.T) {
 		c    whir.Config
 		tree int
 	}{
-		{"one round", config(4, 2, one), 0},
-		{"first of two", config(5, 2, two, last), 0},
-		{"second of two", config(5, 2, whir.Round{Fold: 2, Shrink: 1, Queries: 6}, one), 1},
+		{"one round", k.config(4, 2, one), 0},
+		{"first of two", k.config(5, 2, two, last), 0},
+		{"second of two", k.config(5, 2, whir.Round{Fold: 2, Shrink: 1, Queries: 6}, one), 1},
 	} {
 		tc.c.Rounds[len(tc.c.Rounds)-1].Shrink = 0
-		acceptance(t, tc.name, tc.c, 0.25, func(sc *scenario, s source, _ *recorder) cheat {
-			return cheat{codeword: func(round int, rows []m31.Element) {
+		acceptance(t, k, tc.name, tc.c, 0.25, func(sc *scenario[W, F, E], s source, _ *recorder[W, E]) tamper[W, E] {
+			return tamper[W, E]{codeword: func(round int, rows []W) {
 				if round != tc.tree {
 					return
 				}
@@ -253,7 +290,7 @@ func TestDistantWord(t *testing.T) {
 				n := len(rows) / width
 				for _, r := range s.Perm(n)[:n/2] {
 					for k := range width {
-						rows[r*width+k] = s.base()
+						rows[r*width+k] = draw[W](s)
 					}
 				}
 			}}
@@ -264,20 +301,25 @@ func TestDistantWord(t *testing.T) {
 // A final table that fits a false claim and agrees with the committed word on
 // as many points as a polynomial of its degree can: 3 of 16.
 func TestFinalTableAgreesSomewhere(t *testing.T) {
-	c := config(4, 2, whir.Round{Fold: 2, Queries: 1, QueryWork: 1})
-	acceptance(t, "agreeing on 3 of 16 points", c, 3.0/16, func(sc *scenario, s source, tr *recorder) cheat {
-		delta := s.qm31()
+	t.Run("m31", func(t *testing.T) { testFinalTableAgreesSomewhere(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testFinalTableAgreesSomewhere(t, kindBabyBear4()) })
+}
+
+func testFinalTableAgreesSomewhere[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
+	c := k.config(4, 2, whir.Round{Fold: 2, Queries: 1, QueryWork: 1})
+	acceptance(t, k, "agreeing on 3 of 16 points", c, 3.0/16, func(sc *scenario[W, F, E], s source, tr *recorder[W, E]) tamper[W, E] {
+		delta := draw[E](s)
 		sc.lie(delta)
-		return cheat{final: func(g, w []m31.QM31) {
+		return tamper[W, E]{final: func(g, w []E) {
 			e := delta
 			for _, r := range tr.challenges[1:] {
 				e = e.Mul(r)
 			}
 			// h = prod (X - x) over three points of the domain.
-			h := []m31.QM31{m31.OneQM31()}
+			h := []E{one[E]()}
 			for _, i := range s.Perm(16)[:3] {
-				x := m31.LiftPair(ntt.CM31{}.Root(4).Exp(uint64(i)))
-				h = append(h, m31.QM31{})
+				x := k.scheme.Embed(k.scheme.Root(4).Exp(uint64(i)))
+				h = append(h, zero[E]())
 				for k := len(h) - 1; k >= 0; k-- {
 					h[k] = h[k].Mul(x).Neg()
 					if k > 0 {
@@ -285,7 +327,7 @@ func TestFinalTableAgreesSomewhere(t *testing.T) {
 					}
 				}
 			}
-			scale := e.Mul(m31.DotQM31(w, h).Inverse())
+			scale := e.Mul(dot(w, h).Inverse())
 			for k := range g {
 				g[k] = g[k].Add(h[k].Mul(scale))
 			}
@@ -293,12 +335,19 @@ func TestFinalTableAgreesSomewhere(t *testing.T) {
 	})
 }
 
+func dot[E field.Element[E]](a, b []E) (v E) {
+	for i, x := range b {
+		v = v.Add(x.Mul(a[i]))
+	}
+	return v
+}
+
 // openHalves is OpenM31 with halves of the prover's choosing.
-func openHalves(t *testing.T, q *device.Queue, c *Committed, claim whir.M31Claim, halves [2]m31.QM31) error {
+func openHalves(t *testing.T, q *device.Queue, c *CommittedM31, claim whir.M31Claim, halves [2]m31.QM31) error {
 	t.Helper()
 	p := c.Params()
 	tr := transcript.New(transcript.TagTest)
-	tr.Absorb(c.Words())
+	tr.Absorb(words(t, c))
 	pf := &whir.M31Proof{Halves: [][2]m31.QM31{halves}}
 	claims := []whir.M31Claim{claim}
 	// The claim is wrong only as the halves are, so the statement is made.
@@ -306,12 +355,12 @@ func openHalves(t *testing.T, q *device.Queue, c *Committed, claim whir.M31Claim
 	if err != nil {
 		return err
 	}
-	inner, err := c.inner.open(q, tr, st)
+	inner, err := c.inner.open(q, kindM31().hosted(q, tr), st)
 	if err != nil {
 		t.Fatal(err)
 	}
 	pf.Proof = *inner
-	o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, c.Root())
+	o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, rootOf(t, c))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,7 +384,11 @@ func TestFalseHalves(t *testing.T) {
 	point := many(8, s.qm31)
 	last := point[7]
 	truth := mle.EvaluateBase(table, point)
-	y, _ := c.halves(point[:7])
+	_, known, err := c.halves(q, []whir.M31Claim{{Point: point}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	y := known[0]
 	value := func(y [2]m31.QM31) m31.QM31 { return y[0].Add(last.Mul(y[1].Sub(y[0]))) }
 	if value(y) != truth {
 		t.Fatal("halves do not add up to the table's value")

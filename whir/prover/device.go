@@ -29,8 +29,8 @@ const (
 	tailEntries = 1 << 12
 )
 
-// sponge is a transcript whose state lies on the device.
-type sponge[W any] interface {
+// stated is a transcript whose state lies on the device.
+type stated[W any] interface {
 	State() device.Buffer[W]
 }
 
@@ -369,7 +369,7 @@ func (d *onDevice[W, F, E]) transformPoints(w device.Buffer[E], n, leaves int, i
 // round; with one each round absorbs its message as a list and draws its challenge.
 // Tables are bound in place, the rest of them being left undefined, to all challenges
 // but the last, which stays pending.
-func (d *onDevice[W, F, E]) rounds(g, w, r, msgs device.Buffer[E], tr sponge[W], challenges device.Buffer[E]) error {
+func (d *onDevice[W, F, E]) rounds(g, w, r, msgs device.Buffer[E], tr sponge[W, E], challenges device.Buffer[E]) error {
 	count, bound := msgs.Len()/2, r.Len()
 	if bound > 1 || msgs.Len()%2 != 0 || g.Len() != w.Len() || (tr == nil && count != 1) || (tr != nil && challenges.Len() != count) ||
 		count > 32 || g.Len()%(1<<(bound+count)) != 0 || g.Len() == 0 {
@@ -377,7 +377,11 @@ func (d *onDevice[W, F, E]) rounds(g, w, r, msgs device.Buffer[E], tr sponge[W],
 	}
 	var state device.Buffer[W]
 	if tr != nil {
-		state = tr.State()
+		on, ok := tr.(stated[W])
+		if !ok {
+			return wrong("rounds", "a transcript of the host")
+		}
+		state = on.State()
 	}
 	half := g.Len() >> (1 + bound)
 	for j := range count {

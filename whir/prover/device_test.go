@@ -321,7 +321,7 @@ func testRounds[W field.Base[W], F field.Element[F], E field.Element[E]](t *test
 		g, w, r := random[E](gen, c.length), random[E](gen, c.length), random[E](gen, 1)
 		gb, wb, msgs := devicetest.Upload(t, q, g), devicetest.Upload(t, q, w), devicetest.Upload(t, q, make([]E, 2*c.rounds))
 		var rb, challenges device.Buffer[E]
-		var tr sponge[W]
+		var tr sponge[W, E]
 		host := k.v.New(7)
 		host.Absorb(random[W](gen, 3))
 		var on *transcriptprover.Of[W, E]

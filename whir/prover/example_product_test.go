@@ -56,21 +56,31 @@ func cpuQueue() (*device.Queue, error) {
 
 func proveProduct(q *device.Queue, params *whir.M31Params, secret, public []m31.Element, sum m31.Element) ([8]m31.Element, *sumcheck.Proof, *whir.M31Proof, error) {
 	var root [8]m31.Element
-	c, err := prover.CommitM31(q, params, secret)
-	if err != nil {
-		return root, nil, nil, err
-	}
-	host := transcript.New(transcript.TagTest)
-	host.Absorb(c.Words())
-	tr, err := trprover.FromHost(q, host)
-	if err != nil {
-		return root, nil, nil, err
-	}
 	a, err := device.Upload(q, secret)
 	if err != nil {
 		return root, nil, nil, err
 	}
 	defer a.Free()
+	c, err := prover.CommitTableM31(q, params, a)
+	if err != nil {
+		return root, nil, nil, err
+	}
+	defer c.Free()
+	tr, err := trprover.New(q, transcript.TagTest)
+	if err != nil {
+		return root, nil, nil, err
+	}
+	defer tr.Free()
+	words, err := c.Words()
+	if err != nil {
+		return root, nil, nil, err
+	}
+	if err := tr.AbsorbHost(words); err != nil {
+		return root, nil, nil, err
+	}
+	if root, err = c.Root(); err != nil {
+		return root, nil, nil, err
+	}
 	b, err := device.Upload(q, public)
 	if err != nil {
 		return root, nil, nil, err
@@ -84,11 +94,8 @@ func proveProduct(q *device.Queue, params *whir.M31Params, secret, public []m31.
 	if err != nil {
 		return root, nil, nil, err
 	}
-	if host, err = tr.Host(); err != nil {
-		return root, nil, nil, err
-	}
-	openProof, err := prover.OpenM31(q, host, c, []whir.M31Claim{{Point: r.Point, Value: r.Evals[0][0]}})
-	return c.Root(), sumProof, openProof, err
+	openProof, err := c.Open(q, tr, []whir.M31Claim{{Point: r.Point, Value: r.Evals[0][0]}})
+	return root, sumProof, openProof, err
 }
 
 func verifyProduct(params *whir.M31Params, root [8]m31.Element, public []m31.Element, sum m31.Element, sumProof *sumcheck.Proof, openProof *whir.M31Proof) error {

@@ -37,8 +37,16 @@ func Example() {
 	if err != nil {
 		panic(err)
 	}
+	words, err := c.Words()
+	if err != nil {
+		panic(err)
+	}
+	root, err := c.Root()
+	if err != nil {
+		panic(err)
+	}
 	tr := transcript.New(transcript.TagWHIR)
-	tr.Absorb(c.Words())
+	tr.Absorb(words)
 	point := tr.Challenges(10) // an outer protocol may draw challenges here
 	value := mle.EvaluateBase(table, point)
 	proof, err := prover.OpenM31(q, tr, c, []whir.M31Claim{{Point: point, Value: value}})
@@ -52,7 +60,7 @@ func Example() {
 
 	// The verifier, who has params, the root, the value and the proof's bytes.
 	tr = transcript.New(transcript.TagWHIR)
-	oracle, err := whir.ReceiveM31(tr, params, c.Root())
+	oracle, err := whir.ReceiveM31(tr, params, root)
 	if err != nil {
 		panic(err)
 	}
@@ -66,7 +74,7 @@ func Example() {
 
 	claims[0].Value = claims[0].Value.Add(m31.OneQM31())
 	tr = transcript.New(transcript.TagWHIR)
-	if oracle, err = whir.ReceiveM31(tr, params, c.Root()); err != nil {
+	if oracle, err = whir.ReceiveM31(tr, params, root); err != nil {
 		panic(err)
 	}
 	claims[0].Point = tr.Challenges(10)

@@ -4,19 +4,26 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/whir"
 )
 
 // FuzzDecodeProof: what decodes encodes to the same bytes, and the verifier
 // takes it without panic and rejects it unless it is the honest proof.
-func FuzzDecodeProof(f *testing.F) {
+func FuzzDecodeProof(f *testing.F) { fuzzDecodeProof(f, kindM31()) }
+
+// FuzzDecodeBabyBear is FuzzDecodeProof where memory does not hold canonical
+// words.
+func FuzzDecodeBabyBear(f *testing.F) { fuzzDecodeProof(f, kindBabyBear4()) }
+
+func fuzzDecodeProof[W field.Base[W], F field.Element[F], E field.Element[E]](f *testing.F, k *kind[W, F, E]) {
 	q := queue(f)
 	// Small, so that the fuzzer gets through many.
-	c := config(3, 1, whir.Round{Fold: 1, Shrink: 1, Queries: 3}, whir.Round{Fold: 1, Samples: 1, Queries: 3, FoldWork: 2, QueryWork: 2})
+	c := k.config(3, 1, whir.Round{Fold: 1, Shrink: 1, Queries: 3}, whir.Round{Fold: 1, Samples: 1, Queries: 3, FoldWork: 2, QueryWork: 2})
 	c.Batch, c.BatchWork = 2, 2
-	sc := newScenario(f, 50, c)
-	root, pf := sc.prove(f, q, cheat{}, newRecorder())
-	good, err := whir.CM31().AppendProof(nil, sc.p, pf)
+	sc := k.scenario(f, 50, c)
+	root, pf := sc.prove(f, q, tamper[W, E]{}, k.recorder())
+	good, err := k.scheme.AppendProof(nil, sc.p, pf)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -24,15 +31,15 @@ func FuzzDecodeProof(f *testing.F) {
 	f.Add(good[:len(good)/2])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, data []byte) {
-		pf, err := whir.CM31().DecodeProof(sc.p, data)
+		pf, err := k.scheme.DecodeProof(sc.p, data)
 		if err != nil {
 			return
 		}
-		again, err := whir.CM31().AppendProof(nil, sc.p, pf)
+		again, err := k.scheme.AppendProof(nil, sc.p, pf)
 		if err != nil || !bytes.Equal(again, data) {
 			t.Fatalf("decoded %d bytes encode to %d others (%v)", len(data), len(again), err)
 		}
-		if err := verifyBytes(sc.p, root, sc.statement(), data); (err == nil) != bytes.Equal(data, good) {
+		if err := k.verifyBytes(sc.p, root, sc.statement(), data); (err == nil) != bytes.Equal(data, good) {
 			t.Fatalf("verification of decoded bytes: %v", err)
 		}
 	})

@@ -47,9 +47,9 @@ func goldenCases(t *testing.T) []goldenCase {
 		claims int
 		c      whir.Config
 	}{
-		{1, 1, config(1, 1, whir.Round{Fold: 1, Queries: 4})},
-		{6, 1, config(5, 2, whir.Round{Fold: 3, Queries: 5, QueryWork: 3})},
-		{9, 2, config(8, 1, whir.Round{Fold: 3, Shrink: 2, Queries: 6, FoldWork: 2, QueryWork: 4},
+		{1, 1, kindM31().config(1, 1, whir.Round{Fold: 1, Queries: 4})},
+		{6, 1, kindM31().config(5, 2, whir.Round{Fold: 3, Queries: 5, QueryWork: 3})},
+		{9, 2, kindM31().config(8, 1, whir.Round{Fold: 3, Shrink: 2, Queries: 6, FoldWork: 2, QueryWork: 4},
 			whir.Round{Fold: 2, Shrink: 1, Multiplicity: 3, Samples: 2, Queries: 5, FoldWork: 1},
 			whir.Round{Fold: 2, Multiplicity: 4, Samples: 1, Queries: 4, QueryWork: 5})},
 	} {
@@ -64,7 +64,7 @@ func goldenCases(t *testing.T) []goldenCase {
 		if err != nil {
 			t.Fatal(err)
 		}
-		root := c.Root()
+		root := rootOf(t, c)
 		g := goldenCase{Tag: transcript.TagWHIR, Vars: tc.vars, Root: root[:]}
 		for enc := p.Inner().AppendBinary(nil); len(enc) > 0; enc = enc[4:] {
 			g.Params = append(g.Params, binary.LittleEndian.Uint32(enc))
@@ -81,7 +81,7 @@ func goldenCases(t *testing.T) []goldenCase {
 			g.Claims = append(g.Claims, gc)
 		}
 		tr := transcript.New(transcript.TagWHIR)
-		tr.Absorb(c.Words())
+		tr.Absorb(words(t, c))
 		pf, err := OpenM31(q, tr, c, claims)
 		if err != nil {
 			t.Fatal(err)
@@ -137,7 +137,7 @@ func TestGoldenByScript(t *testing.T) {
 	cmd := exec.Command(python, filepath.Join("..", "testdata", "verify.py"))
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
-	if err != nil || !strings.Contains(string(out), "3 proofs verified") {
+	if err != nil || !strings.Contains(string(out), "8 proofs verified") {
 		t.Fatalf("%v\n%s", err, out)
 	}
 }

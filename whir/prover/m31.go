@@ -5,129 +5,295 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/merkle"
+	"github.com/zkwarp/zkwarp/internal/parallel"
+	"github.com/zkwarp/zkwarp/mle"
+	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
 	"github.com/zkwarp/zkwarp/whir"
 )
 
-// TranscriptM31 is what opening needs of a transcript; package transcript's is
-// one.
+// TranscriptM31 is what opening on the host needs of a transcript; package
+// transcript's is one.
 type TranscriptM31 = Transcript[m31.Element, m31.QM31]
 
-// CommittedCM31 is a batch of tables of CM31 symbols with their tree. It keeps
-// the tables.
-type CommittedCM31 struct {
-	*committed[m31.Element, m31.CM31, m31.QM31]
-}
-
-// CommitCM31 commits to p.Batch() tables of 2^p.Vars() symbols, which must not
-// change while the commitment is in use.
-func CommitCM31(q *device.Queue, p *whir.Params, tables ...[]m31.CM31) (*CommittedCM31, error) {
-	c, err := commit(q, cm31{}, p, tables, tamper[m31.Element, m31.QM31]{})
-	if err != nil {
-		return nil, err
-	}
-	return &CommittedCM31{c}, nil
-}
-
-// Root of the tree.
-func (c *CommittedCM31) Root() merkle.Digest { return c.tree.root() }
-
-// Words is the list that stands for the commitment in the transcript.
-func (c *CommittedCM31) Words() []m31.Element {
-	return whir.CM31().CommitmentWords(c.params, c.tree.root())
-}
-
-// OpenCM31 proves that the tables satisfy the statement. The transcript must
-// have absorbed the commitment's Words. The statement is not checked: the proof
-// of a false one does not verify.
-func OpenCM31(q *device.Queue, tr TranscriptM31, c *CommittedCM31, st whir.StatementCM31) (*whir.ProofCM31, error) {
-	return c.open(q, tr, st)
-}
-
-// Committed is a table of Mersenne-31 values with its tree. It keeps the
+// CommittedM31 is a table of Mersenne-31 values with its tree. It keeps the
 // table.
-type Committed struct {
+type CommittedM31 struct {
 	params *whir.M31Params
-	table  []m31.Element
-	inner  *committed[m31.Element, m31.CM31, m31.QM31]
+	inner  *CommittedCM31
+	padded device.Buffer[m31.CM31]    // in place of the table, if that is one symbol
+	owned  device.Buffer[m31.Element] // the table, if it came from a slice
 }
 
-// CommitM31 commits to a table of 2^p.Vars() values, which must not change
-// while the commitment is in use.
-func CommitM31(q *device.Queue, p *whir.M31Params, table []m31.Element) (*Committed, error) {
+// CommitM31 commits on the host to a copy of a table of 2^p.Vars() values. q may be
+// of any device: it says when to stop.
+func CommitM31(q *device.Queue, p *whir.M31Params, table []m31.Element) (*CommittedM31, error) {
 	return commitM31(q, p, table, tamper[m31.Element, m31.QM31]{})
 }
 
-func commitM31(q *device.Queue, p *whir.M31Params, table []m31.Element, t tamper[m31.Element, m31.QM31]) (*Committed, error) {
-	if p == nil || len(table) != 1<<p.Vars() {
-		return nil, fmt.Errorf("whir: commit: table of %d values does not fit the parameters", len(table))
-	}
-	symbols := m31.Pairs(table)
-	if p.Vars() == 1 {
-		symbols = []m31.CM31{symbols[0], {}}
-	}
-	c, err := commit(q, cm31{}, p.Inner(), [][]m31.CM31{symbols}, t)
+func commitM31(q *device.Queue, p *whir.M31Params, table []m31.Element, t tamper[m31.Element, m31.QM31]) (*CommittedM31, error) {
+	q, err := hostQueue(q)
 	if err != nil {
 		return nil, err
 	}
-	return &Committed{p, table, c}, nil
+	b, err := device.Upload(q, table)
+	if err != nil {
+		return nil, fmt.Errorf("whir: commit: %w", err)
+	}
+	c, err := commitTableM31(q, p, b, t)
+	if err != nil {
+		b.Free()
+		return nil, err
+	}
+	c.owned = b
+	_, err = c.Root()
+	return c, err
+}
+
+// hostQueue is q, or one on the host's memory with its context.
+func hostQueue(q *device.Queue) (*device.Queue, error) {
+	if q.OnHost() {
+		return q, nil
+	}
+	cpu, err := device.Open("cpu")
+	if err != nil {
+		return nil, err
+	}
+	return cpu.NewQueue(q.Context())
+}
+
+// CommitTableM31 enqueues the commitment to a table of 2^p.Vars() values where it
+// lies; it must not change while the commitment is in use.
+func CommitTableM31(q *device.Queue, p *whir.M31Params, table device.Buffer[m31.Element]) (*CommittedM31, error) {
+	return commitTableM31(q, p, table, tamper[m31.Element, m31.QM31]{})
+}
+
+func commitTableM31(q *device.Queue, p *whir.M31Params, table device.Buffer[m31.Element], t tamper[m31.Element, m31.QM31]) (*CommittedM31, error) {
+	if p == nil || table.Len() != 1<<p.Vars() {
+		return nil, fmt.Errorf("whir: commit: table of %d values does not fit the parameters", table.Len())
+	}
+	c := &CommittedM31{params: p}
+	symbols := device.View[m31.CM31](table)
+	if p.Vars() == 1 {
+		var err error
+		if c.padded, err = device.Alloc[m31.CM31](q, 2); err == nil {
+			err = c.padded.Zero(q)
+		}
+		if err == nil {
+			err = device.Copy(q, c.padded.Slice(0, 1), symbols)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("whir: commit: %w", err)
+		}
+		symbols = c.padded
+	}
+	var err error
+	if c.inner, err = commit(q, CM31(whir.Poseidon2).v, p.Inner(), []device.Buffer[m31.CM31]{symbols}, t); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Params of the commitment.
-func (c *Committed) Params() *whir.M31Params { return c.params }
+func (c *CommittedM31) Params() *whir.M31Params { return c.params }
 
-// Root of the tree.
-func (c *Committed) Root() merkle.Digest { return c.inner.tree.root() }
+// Root waits for the root of the tree.
+func (c *CommittedM31) Root() ([8]m31.Element, error) { return c.inner.Root() }
 
-// Words is the list that stands for the commitment in the transcript: what
+// Words waits for the list that stands for the commitment in the transcript: what
 // whir.ReceiveM31 absorbs.
-func (c *Committed) Words() []m31.Element { return c.params.CommitmentWords(c.Root()) }
+func (c *CommittedM31) Words() ([]m31.Element, error) {
+	root, err := c.Root()
+	if err != nil {
+		return nil, err
+	}
+	return c.params.CommitmentWords(root), nil
+}
 
-// OpenM31 proves the claims about a committed table. The transcript must have
-// absorbed the commitment's Words. A false claim is an error.
-func OpenM31(q *device.Queue, tr TranscriptM31, c *Committed, claims []whir.M31Claim) (*whir.M31Proof, error) {
-	pf := &whir.M31Proof{Halves: make([][2]m31.QM31, len(claims))}
-	sums := make([][]m31.QM31, 0, 2*len(claims))
+// Free gives the memory of the codewords and the tree back.
+func (c *CommittedM31) Free() {
+	c.inner.Free()
+	c.padded.Free()
+	c.owned.Free()
+}
+
+// OpenM31 proves the claims about a table that was committed on the host. The
+// transcript must have absorbed the commitment's Words. A false claim is an error.
+func OpenM31(q *device.Queue, tr TranscriptM31, c *CommittedM31, claims []whir.M31Claim) (*whir.M31Proof, error) {
+	if !c.inner.q.OnHost() {
+		return nil, fmt.Errorf("whir: open: %w: a transcript of the host cannot follow a commitment on a device", device.ErrUsage)
+	}
+	q, err := hostQueue(q)
+	if err != nil {
+		return nil, err
+	}
+	return c.open(q, &hostSponge[m31.Element, m31.CM31, m31.QM31]{q, tr, c.inner.v.scheme}, claims)
+}
+
+// Open proves the claims where the table lies, with a transcript on the same
+// device that has absorbed the commitment's Words. A false claim is an error.
+func (c *CommittedM31) Open(q *device.Queue, tr *transcriptprover.Transcript, claims []whir.M31Claim) (*whir.M31Proof, error) {
+	if err := tr.Use(q); err != nil {
+		return nil, fmt.Errorf("whir: open: %w", err)
+	}
+	return c.open(q, tr, claims)
+}
+
+func (c *CommittedM31) open(q *device.Queue, tr sponge[m31.Element, m31.QM31], claims []whir.M31Claim) (*whir.M31Proof, error) {
 	for i, claim := range claims {
 		if len(claim.Point) != c.params.Vars() {
 			return nil, fmt.Errorf("whir: open: claim %d has %d variables, want %d", i, len(claim.Point), c.params.Vars())
 		}
-		if err := q.Err(); err != nil {
-			return nil, err
-		}
-		h, s := c.halves(claim.Point[:c.params.Vars()-1])
-		pf.Halves[i] = h
-		sums = append(sums, s[:]...)
 	}
-	st, err := c.params.Statement(claims, pf.Halves)
+	known, halves, err := c.halves(q, claims)
 	if err != nil {
 		return nil, fmt.Errorf("whir: open: %w", err)
 	}
-	if c.params.Vars() == 1 {
-		sums = nil // the padding symbol is not in them
+	defer known.Free()
+	st, err := c.params.Statement(claims, halves)
+	if err != nil {
+		return nil, fmt.Errorf("whir: open: %w", err)
 	}
-	inner, err := c.inner.openWith(q, tr, st, sums)
+	inner, err := c.inner.openWith(q, tr, st, known)
 	if err != nil {
 		return nil, err
 	}
-	pf.Proof = *inner
-	return pf, nil
+	return &whir.M31Proof{Halves: halves, Proof: *inner}, nil
 }
 
-// halves evaluates the even and the odd entries of a table at a point. It also
-// returns the block sums of the two claims about symbols that
-// [whir.M31Params.Statement] makes of that: with the sums E and O of a block's
-// even and odd entries, E + iO at the point itself, and at the point whose
-// coordinates have the Frobenius map undone that map's inverse of E - iO.
-func (c *Committed) halves(point []m31.QM31) (halves [2]m31.QM31, sums [2][]m31.QM31) {
-	fold := min(c.params.Inner().Round(0).Fold, len(point))
-	even, odd := blockHalves(c.table, fold, point[fold:])
-	for u, e := range eqTable(point[:fold]) {
-		halves[0] = halves[0].Add(e.Mul(even[u]))
-		halves[1] = halves[1].Add(e.Mul(odd[u]))
-		io := odd[u].MulI()
-		sums[0] = append(sums[0], even[u].Add(io))
-		sums[1] = append(sums[1], even[u].Sub(io).FrobeniusInverse())
+// packer is the operations for tables of Mersenne-31 values. halves sums up the
+// blocks of a table for both claims about symbols that
+// [whir.M31Params.Statement] makes of a claim, to columns `column` and the next of
+// sums, and writes the values of the even and of the odd entries; factors are
+// those of the claim's point without its last coordinate.
+type packer interface {
+	halves(sums device.Buffer[m31.QM31], stride, column int, words device.Buffer[m31.Element], factors device.Buffer[m31.QM31], fold int, halves device.Buffer[m31.QM31]) error
+}
+
+// halves are the values of the even and the odd entries at each claim's point, and
+// the block sums of the claims about symbols, with columns for the samples too.
+// Without symbols to spare (a padded table) there are no sums.
+func (c *CommittedM31) halves(q *device.Queue, claims []whir.M31Claim) (sums device.Buffer[m31.QM31], halves [][2]m31.QM31, err error) {
+	m := c.params.Vars() - 1
+	halves = make([][2]m31.QM31, len(claims))
+	if len(claims) == 0 {
+		return sums, halves, nil
 	}
-	return halves, sums
+	if m == 0 {
+		symbol, err := c.padded.Read(q)
+		if err != nil {
+			return sums, nil, err
+		}
+		for i := range halves {
+			halves[i] = [2]m31.QM31{m31.Lift(symbol[0].Re), m31.Lift(symbol[0].Im)}
+		}
+		return sums, halves, nil
+	}
+	p := c.params.Inner()
+	fold, stride := p.Round(0).Fold, 2*len(claims)+p.Round(0).Samples
+	var factors []m31.QM31
+	for _, claim := range claims {
+		f, _ := factorsOf[m31.QM31](whir.Eq[m31.QM31]{Point: claim.Point[:m]})
+		factors = append(factors, f...)
+	}
+	do, err := c.inner.v.ops(q)
+	if err != nil {
+		return sums, nil, err
+	}
+	defer do.free()
+	at, err := device.Upload(q, factors)
+	if err != nil {
+		return sums, nil, err
+	}
+	defer at.Free()
+	out, err := device.Alloc[m31.QM31](q, 2*len(claims))
+	if err != nil {
+		return sums, nil, err
+	}
+	defer out.Free()
+	if sums, err = device.Alloc[m31.QM31](q, stride<<fold); err != nil {
+		return sums, nil, err
+	}
+	pack, ok := do.(packer)
+	if !ok {
+		pack = hostPacker{}
+	}
+	words := device.View[m31.Element](c.inner.tables[0])
+	for i := range claims {
+		if err = pack.halves(sums, stride, 2*i, words, at.Slice(2*m*i, 2*m*(i+1)), fold, out.Slice(2*i, 2*i+2)); err != nil {
+			break
+		}
+	}
+	var values []m31.QM31
+	if err == nil {
+		values, err = out.Read(q)
+	}
+	if err != nil {
+		sums.Free()
+		return device.Buffer[m31.QM31]{}, nil, err
+	}
+	for i := range halves {
+		halves[i] = [2]m31.QM31{values[2*i], values[2*i+1]}
+	}
+	return sums, halves, nil
+}
+
+// hostPacker is the operations in Go.
+type hostPacker struct{}
+
+// With the sums E and O of a block's even and odd entries, those of the two claims
+// are E + iO at the point itself, and at the point whose coordinates have the
+// Frobenius map undone that map's inverse of E - iO.
+func (hostPacker) halves(sums device.Buffer[m31.QM31], stride, column int, words device.Buffer[m31.Element], factors device.Buffer[m31.QM31], fold int, halves device.Buffer[m31.QM31]) error {
+	point := make([]m31.QM31, factors.Len()/2)
+	for j := range point {
+		point[j] = factors.Host()[2*j+1]
+	}
+	even, odd := blockHalves(words.Host(), fold, point[fold:])
+	var y [2]m31.QM31
+	out := sums.Host()
+	for u, e := range mle.EqTable(point[:fold]) {
+		y[0], y[1] = y[0].Add(e.Mul(even[u])), y[1].Add(e.Mul(odd[u]))
+		io := odd[u].MulI()
+		out[u*stride+column], out[u*stride+column+1] = even[u].Add(io), even[u].Sub(io).FrobeniusInverse()
+	}
+	copy(halves.Host(), y[:])
+	return nil
+}
+
+// blockHalves are, for each of the 2^fold blocks of a table, the sums of its
+// even and of its odd words, weighted with eq(point, .).
+//
+// A block is taken as a matrix: eq of the first coordinates combines its rows
+// into one, word by word, and eq of the last ones adds that up.
+func blockHalves(words []m31.Element, fold int, point []m31.QM31) (even, odd []m31.QM31) {
+	high, low := mle.EqTable(point[:len(point)/2]), mle.EqTable(point[len(point)/2:])
+	width, blocks := 2*len(low), 1<<fold
+	// Blocks are cut into parts where there are few.
+	parts := 1
+	for parts*blocks < 32 && 2*parts <= len(high) {
+		parts *= 2
+	}
+	rows := len(high) / parts
+	out := make([][2]m31.QM31, blocks*parts)
+	parallel.For(len(out), max(1, grain/(rows*width)), func(lo, hi int) {
+		acc := make([]m31.QM31, width)
+		for k := lo; k < hi; k++ {
+			clear(acc)
+			w := high[k%parts*rows:][:rows]
+			for h, e := range w {
+				m31.MulAddBase(acc, words[(k*rows+h)*width:(k*rows+h+1)*width], e)
+			}
+			var even, odd m31.ProductSum
+			for l, e := range low {
+				even.Add(e, acc[2*l])
+				odd.Add(e, acc[2*l+1])
+			}
+			out[k] = [2]m31.QM31{even.Value(), odd.Value()}
+		}
+	})
+	even, odd = make([]m31.QM31, blocks), make([]m31.QM31, blocks)
+	for k, v := range out {
+		even[k/parts], odd[k/parts] = even[k/parts].Add(v[0]), odd[k/parts].Add(v[1])
+	}
+	return even, odd
 }

@@ -20,7 +20,7 @@ func TestMutants(t *testing.T) {
 	mutant.Run(t, []mutant.Mutant{
 		// The order is by how much would be lost.
 		in("statement.go", "fresh claims start at the 0th power", "TestGammaZeroAttack",
-			"\treturn gamma\n", "\treturn gamma.One()\n"),
+			"const FreshPower = 1", "const FreshPower = 0"),
 		in("verify.go", "final claim unchecked", "TestFalseClaimHonestRest",
 			"if weight.Mul(value) != v.sigma {", "if false {"),
 		in("verify.go", "final queries unchecked", "TestFinalTableFitsFalseClaim",
@@ -60,7 +60,7 @@ func TestMutants(t *testing.T) {
 		in("scheme.go", "parameters not absorbed", "TestParametersAreBound",
 			"out = append(out, zero.FromUint64(uint64(n)))", "_ = n"),
 		in("scheme.go", "root not canonical", "TestEveryWordM31",
-			"if !s.ByteDigests && uint64(w) >= s.Spec.Modulus {", "if false && uint64(w) >= s.Spec.Modulus {"),
+			"if !s.Hash.Raw() && uint64(w) >= s.Spec.Modulus {", "if false && uint64(w) >= s.Spec.Modulus {"),
 		in("m31.go", "halves not absorbed", "TestHalvesAreBound",
 			"add(c.Value, y0, y1)", "add(c.Value)"),
 		in("m31.go", "halves not checked against the value", "TestFalseHalves",

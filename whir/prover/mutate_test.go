@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
@@ -44,8 +45,8 @@ func (n tally) log(t *testing.T) {
 }
 
 // mutated are the shapes whose proofs are mutated word by word.
-func mutated() map[string]whir.Config {
-	all := shapes()
+func (k *kind[W, F, E]) mutated() map[string]whir.Config {
+	all := k.shapes()
 	out := map[string]whir.Config{}
 	for _, name := range []string{"three rounds", "samples", "work", "batch", "final length 1", "arity 4"} {
 		out[name] = all[name]
@@ -56,29 +57,34 @@ func mutated() map[string]whir.Config {
 // Every word of the encoding, changed to another canonical word and to words
 // that are not canonical.
 func TestEveryWord(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testEveryWord(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testEveryWord(t, kindBabyBear4()) })
+}
+
+func testEveryWord[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	n := tally{}
-	for name, c := range mutated() {
-		sc := newScenario(t, 5, c)
-		root, pf := sc.prove(t, q, cheat{}, newRecorder())
-		enc, err := whir.CM31().AppendProof(nil, sc.p, pf)
+	for name, c := range k.mutated() {
+		sc := k.scenario(t, 5, c)
+		root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
+		enc, err := k.scheme.AppendProof(nil, sc.p, pf)
 		if err != nil {
 			t.Fatal(err)
 		}
 		st := sc.statement()
 		for i := 0; i < len(enc); i += 4 {
 			w := binary.LittleEndian.Uint32(enc[i:])
-			for _, v := range []uint32{(w + 1) % m31.P, m31.P, m31.P + 1, 1<<32 - 1} {
+			for _, v := range []uint32{(w + 1) % k.p, k.p, k.p + 1, 1<<32 - 1} {
 				binary.LittleEndian.PutUint32(enc[i:], v)
 				what := fmt.Sprintf("%s: word %d: %#x for %#x", name, i/4, v, w)
-				n.reject(t, what, verifyBytes(sc.p, root, st, enc))
-				if _, err := whir.CM31().DecodeProof(sc.p, enc); v >= m31.P && err == nil {
+				n.reject(t, what, k.verifyBytes(sc.p, root, st, enc))
+				if _, err := k.scheme.DecodeProof(sc.p, enc); v >= k.p && err == nil {
 					t.Errorf("%s: decoded", what)
 				}
 			}
 			binary.LittleEndian.PutUint32(enc[i:], w)
 		}
-		if err := verifyBytes(sc.p, root, st, enc); err != nil {
+		if err := k.verifyBytes(sc.p, root, st, enc); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -87,19 +93,24 @@ func TestEveryWord(t *testing.T) {
 
 // Truncated and prolonged encodings.
 func TestLength(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testLength(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testLength(t, kindBabyBear4()) })
+}
+
+func testLength[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	n := tally{}
-	sc := newScenario(t, 5, shapes()["work"])
-	root, pf := sc.prove(t, q, cheat{}, newRecorder())
-	enc, err := whir.CM31().AppendProof(nil, sc.p, pf)
+	sc := k.scenario(t, 5, k.shapes()["work"])
+	root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
+	enc, err := k.scheme.AppendProof(nil, sc.p, pf)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range enc {
-		n.reject(t, fmt.Sprintf("%d of %d bytes", k, len(enc)), verifyBytes(sc.p, root, sc.statement(), enc[:k]))
+	for i := range enc {
+		n.reject(t, fmt.Sprintf("%d of %d bytes", i, len(enc)), k.verifyBytes(sc.p, root, sc.statement(), enc[:i]))
 	}
 	for _, tail := range [][]byte{{0}, {0, 0, 0, 0}, enc} {
-		n.reject(t, fmt.Sprintf("%d more bytes", len(tail)), verifyBytes(sc.p, root, sc.statement(), append(enc[:len(enc):len(enc)], tail...)))
+		n.reject(t, fmt.Sprintf("%d more bytes", len(tail)), k.verifyBytes(sc.p, root, sc.statement(), append(enc[:len(enc):len(enc)], tail...)))
 	}
 	n.log(t)
 }
@@ -107,15 +118,20 @@ func TestLength(t *testing.T) {
 // Every field of the decoded proof, found by reflection: words changed and not
 // canonical, slices shortened, prolonged, emptied and with elements swapped.
 func TestEveryField(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testEveryField(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testEveryField(t, kindBabyBear4()) })
+}
+
+func testEveryField[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	n := tally{}
-	for name, c := range mutated() {
-		sc := newScenario(t, 6, c)
-		root, pf := sc.prove(t, q, cheat{}, newRecorder())
+	for name, c := range k.mutated() {
+		sc := k.scenario(t, 6, c)
+		root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
 		st := sc.statement()
 		check := func(what string, by ...whir.Check) {
 			t.Helper()
-			o, err := whir.CM31().Receive(transcript.New(transcript.TagTest), sc.p, root)
+			o, err := k.scheme.Receive(k.transcript.New(transcript.TagTest), sc.p, root)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -169,9 +185,9 @@ func TestEveryField(t *testing.T) {
 				}
 			case reflect.Uint32:
 				old := v.Uint()
-				for _, w := range []uint64{(old + 1) % m31.P, m31.P, 1<<32 - 1} {
+				for _, w := range []uint64{(old + 1) % uint64(k.p), uint64(k.p), 1<<32 - 1} {
 					var by []whir.Check
-					if w >= m31.P {
+					if w >= uint64(k.p) {
 						by = []whir.Check{whir.CheckEncoding, whir.CheckShape}
 					}
 					v.SetUint(w)
@@ -192,66 +208,71 @@ func TestEveryField(t *testing.T) {
 
 // Whole rows and parts of the proof moved to where they do not belong.
 func TestTransplants(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testTransplants(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testTransplants(t, kindBabyBear4()) })
+}
+
+func testTransplants[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	n := tally{}
-	sc := newScenario(t, 7, shapes()["work"])
-	root, pf := sc.prove(t, q, cheat{}, newRecorder())
+	sc := k.scenario(t, 7, k.shapes()["work"])
+	root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
 	width := sc.p.RowWords(0)
-	other := newScenario(t, 8, shapes()["work"])
-	otherRoot, otherProof := other.prove(t, q, cheat{}, newRecorder())
-	clone := func() *whir.ProofCM31 {
-		enc, err := whir.CM31().AppendProof(nil, sc.p, pf)
+	other := k.scenario(t, 8, k.shapes()["work"])
+	otherRoot, otherProof := other.prove(t, q, tamper[W, E]{}, k.recorder())
+	clone := func() *whir.Proof[W, E] {
+		enc, err := k.scheme.AppendProof(nil, sc.p, pf)
 		if err != nil {
 			t.Fatal(err)
 		}
-		out, err := whir.CM31().DecodeProof(sc.p, enc)
+		out, err := k.scheme.DecodeProof(sc.p, enc)
 		if err != nil {
 			t.Fatal(err)
 		}
 		return out
 	}
-	for name, change := range map[string]func(pf *whir.ProofCM31){
-		"rows swapped": func(pf *whir.ProofCM31) {
+	for name, change := range map[string]func(pf *whir.Proof[W, E]){
+		"rows swapped": func(pf *whir.Proof[W, E]) {
 			r := pf.Openings[0].Rows
 			r0 := slices.Clone(r[:width])
 			copy(r, r[width:2*width])
 			copy(r[width:], r0)
 		},
-		"row missing":        func(pf *whir.ProofCM31) { pf.Openings[0].Rows = pf.Openings[0].Rows[width:] },
-		"row twice":          func(pf *whir.ProofCM31) { o := &pf.Openings[0]; o.Rows = append(o.Rows[:width:width], o.Rows...) },
-		"row of another":     func(pf *whir.ProofCM31) { copy(pf.Openings[0].Rows, otherProof.Openings[0].Rows[:width]) },
-		"nonce of a round":   func(pf *whir.ProofCM31) { pf.Openings[0].Nonce = pf.Openings[1].Nonce },
-		"nonce of a fold":    func(pf *whir.ProofCM31) { pf.Rounds[0].Folds[0].Nonce = pf.Rounds[1].Folds[0].Nonce },
-		"opening of a round": func(pf *whir.ProofCM31) { pf.Openings[1] = pf.Openings[2] },
-		"opening of another": func(pf *whir.ProofCM31) { pf.Openings = otherProof.Openings },
-		"root of another":    func(pf *whir.ProofCM31) { pf.Rounds[1].Root = otherProof.Rounds[1].Root },
-		"round of another":   func(pf *whir.ProofCM31) { pf.Rounds[1] = otherProof.Rounds[1] },
-		"rounds swapped":     func(pf *whir.ProofCM31) { pf.Rounds[1], pf.Rounds[2] = pf.Rounds[2], pf.Rounds[1] },
-		"folds of another":   func(pf *whir.ProofCM31) { pf.Rounds[2].Folds = otherProof.Rounds[2].Folds },
-		"final of another":   func(pf *whir.ProofCM31) { pf.Final = otherProof.Final },
-		"final zero":         func(pf *whir.ProofCM31) { clear(pf.Final) },
-		"all of another":     func(pf *whir.ProofCM31) { *pf = *otherProof },
-		"round 0 root":       func(pf *whir.ProofCM31) { pf.Rounds[0].Root = root },
-		"nonce, no work":     func(pf *whir.ProofCM31) { pf.FinalFolds[0].Nonce[1] = 1 },
+		"row missing":        func(pf *whir.Proof[W, E]) { pf.Openings[0].Rows = pf.Openings[0].Rows[width:] },
+		"row twice":          func(pf *whir.Proof[W, E]) { o := &pf.Openings[0]; o.Rows = append(o.Rows[:width:width], o.Rows...) },
+		"row of another":     func(pf *whir.Proof[W, E]) { copy(pf.Openings[0].Rows, otherProof.Openings[0].Rows[:width]) },
+		"nonce of a round":   func(pf *whir.Proof[W, E]) { pf.Openings[0].Nonce = pf.Openings[1].Nonce },
+		"nonce of a fold":    func(pf *whir.Proof[W, E]) { pf.Rounds[0].Folds[0].Nonce = pf.Rounds[1].Folds[0].Nonce },
+		"opening of a round": func(pf *whir.Proof[W, E]) { pf.Openings[1] = pf.Openings[2] },
+		"opening of another": func(pf *whir.Proof[W, E]) { pf.Openings = otherProof.Openings },
+		"root of another":    func(pf *whir.Proof[W, E]) { pf.Rounds[1].Root = otherProof.Rounds[1].Root },
+		"round of another":   func(pf *whir.Proof[W, E]) { pf.Rounds[1] = otherProof.Rounds[1] },
+		"rounds swapped":     func(pf *whir.Proof[W, E]) { pf.Rounds[1], pf.Rounds[2] = pf.Rounds[2], pf.Rounds[1] },
+		"folds of another":   func(pf *whir.Proof[W, E]) { pf.Rounds[2].Folds = otherProof.Rounds[2].Folds },
+		"final of another":   func(pf *whir.Proof[W, E]) { pf.Final = otherProof.Final },
+		"final zero":         func(pf *whir.Proof[W, E]) { clear(pf.Final) },
+		"all of another":     func(pf *whir.Proof[W, E]) { *pf = *otherProof },
+		"round 0 root":       func(pf *whir.Proof[W, E]) { pf.Rounds[0].Root = root },
+		"nonce, no work":     func(pf *whir.Proof[W, E]) { pf.FinalFolds[0].Nonce[1] = 1 },
 	} {
 		m := clone()
 		change(m)
-		o, err := whir.CM31().Receive(transcript.New(transcript.TagTest), sc.p, root)
+		o, err := k.scheme.Receive(k.transcript.New(transcript.TagTest), sc.p, root)
 		if err != nil {
 			t.Fatal(err)
 		}
 		n.reject(t, name, o.Verify(sc.statement(), m))
 	}
 	n.reject(t, "another root", sc.verify(otherRoot, pf))
-	n.reject(t, "another statement", verify(sc.p, root, other.statement(), pf))
-	tr := transcript.New(transcript.TagTest + 1)
-	o, err := whir.CM31().Receive(tr, sc.p, root)
+	n.reject(t, "another statement", k.verify(sc.p, root, other.statement(), pf))
+	tr := k.transcript.New(transcript.TagTest + 1)
+	o, err := k.scheme.Receive(tr, sc.p, root)
 	if err != nil {
 		t.Fatal(err)
 	}
 	n.reject(t, "another protocol", o.Verify(sc.statement(), clone()))
-	tr = transcript.New(transcript.TagTest)
-	if o, err = whir.CM31().Receive(tr, sc.p, root); err != nil {
+	tr = k.transcript.New(transcript.TagTest)
+	if o, err = k.scheme.Receive(tr, sc.p, root); err != nil {
 		t.Fatal(err)
 	}
 	tr.Absorb(nil)
@@ -259,25 +280,38 @@ func TestTransplants(t *testing.T) {
 	n.log(t)
 }
 
+// wild is a weight with a word that is not canonical.
+type wild[E field.Element[E]] struct {
+	linear[E]
+	word uint32
+}
+
+func (w wild[E]) Words() []uint32 { return append(w.linear.Words(), w.word) }
+
 // Statements that differ from the proved one.
 func TestStatements(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testStatements(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testStatements(t, kindBabyBear4()) })
+}
+
+func testStatements[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	n := tally{}
 	for _, name := range []string{"three rounds", "samples", "batch", "one round"} {
-		sc := newScenario(t, 9, shapes()[name])
-		root, pf := sc.prove(t, q, cheat{}, newRecorder())
-		try := func(what string, claims []batchClaim) {
+		sc := k.scenario(t, 9, k.shapes()[name])
+		root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
+		try := func(what string, claims []whir.BatchClaim[E]) {
 			t.Helper()
-			n.reject(t, name+": "+what, verify(sc.p, root, whir.NewBatchStatement[m31.Element](claims), pf))
+			n.reject(t, name+": "+what, k.verify(sc.p, root, whir.NewBatchStatement[W](claims), pf))
 		}
-		unfit := func(what string, claims []batchClaim) {
+		unfit := func(what string, claims []whir.BatchClaim[E]) {
 			t.Helper()
-			err := verify(sc.p, root, whir.NewBatchStatement[m31.Element](claims), pf)
+			err := k.verify(sc.p, root, whir.NewBatchStatement[W](claims), pf)
 			n.reject(t, name+": "+what, err)
 			expect(t, name+": "+what, err, whir.CheckStatement)
 		}
-		one := m31.OneQM31()
-		edit := func(i int, f func(*batchClaim)) []batchClaim {
+		one := one[E]()
+		edit := func(i int, f func(*whir.BatchClaim[E])) []whir.BatchClaim[E] {
 			out := slices.Clone(sc.claims)
 			out[i].Values = slices.Clone(out[i].Values)
 			f(&out[i])
@@ -285,31 +319,31 @@ func TestStatements(t *testing.T) {
 		}
 		for i, c := range sc.claims {
 			for a := range c.Values {
-				try("value", edit(i, func(c *batchClaim) { c.Values[a] = c.Values[a].Add(one) }))
+				try("value", edit(i, func(c *whir.BatchClaim[E]) { c.Values[a] = c.Values[a].Add(one) }))
 			}
-			unfit("value missing", edit(i, func(c *batchClaim) { c.Values = c.Values[1:] }))
-			unfit("value more", edit(i, func(c *batchClaim) { c.Values = append(c.Values, one) }))
+			unfit("value missing", edit(i, func(c *whir.BatchClaim[E]) { c.Values = c.Values[1:] }))
+			unfit("value more", edit(i, func(c *whir.BatchClaim[E]) { c.Values = append(c.Values, one) }))
 			try("claim missing", slices.Delete(slices.Clone(sc.claims), i, i+1))
 			try("claim twice", slices.Insert(slices.Clone(sc.claims), i, c))
-			moved := func(point []m31.QM31, j int) []m31.QM31 {
+			moved := func(point []E, j int) []E {
 				out := slices.Clone(point)
 				out[j] = out[j].Add(one)
 				return out
 			}
 			switch w := c.Weight.(type) {
-			case eq:
+			case whir.Eq[E]:
 				for j := range w.Point {
-					try("coordinate", edit(i, func(c *batchClaim) { c.Weight = eqAt(moved(w.Point, j)) }))
+					try("coordinate", edit(i, func(c *whir.BatchClaim[E]) { c.Weight = eqAt(moved(w.Point, j)) }))
 				}
-				try("kind", edit(i, func(c *batchClaim) { c.Weight = selAt(w.Point) }))
-				unfit("variable less", edit(i, func(c *batchClaim) { c.Weight = eqAt(w.Point[1:]) }))
-				unfit("variable more", edit(i, func(c *batchClaim) { c.Weight = eqAt(append(w.Point[:len(w.Point):len(w.Point)], one)) }))
-			case sel:
+				try("kind", edit(i, func(c *whir.BatchClaim[E]) { c.Weight = selAt(w.Point) }))
+				unfit("variable less", edit(i, func(c *whir.BatchClaim[E]) { c.Weight = eqAt(w.Point[1:]) }))
+				unfit("variable more", edit(i, func(c *whir.BatchClaim[E]) { c.Weight = eqAt(append(w.Point[:len(w.Point):len(w.Point)], one)) }))
+			case whir.Sel[E]:
 				for j := range w.Point {
-					try("coordinate", edit(i, func(c *batchClaim) { c.Weight = selAt(moved(w.Point, j)) }))
+					try("coordinate", edit(i, func(c *whir.BatchClaim[E]) { c.Weight = selAt(moved(w.Point, j)) }))
 				}
-			case linear:
-				try("own weight", edit(i, func(c *batchClaim) { c.Weight = linear{w.vars, w.a, w.c.Add(one)} }))
+			case linear[E]:
+				try("own weight", edit(i, func(c *whir.BatchClaim[E]) { c.Weight = linear[E]{w.vars, w.a, w.c.Add(one)} }))
 			}
 			if i > 0 {
 				out := slices.Clone(sc.claims)
@@ -317,33 +351,40 @@ func TestStatements(t *testing.T) {
 				try("order", out)
 			}
 			if len(c.Values) > 1 {
-				try("tables swapped", edit(i, func(c *batchClaim) { c.Values[0], c.Values[1] = c.Values[1], c.Values[0] }))
+				try("tables swapped", edit(i, func(c *whir.BatchClaim[E]) { c.Values[0], c.Values[1] = c.Values[1], c.Values[0] }))
 			}
 		}
-		large := m31.OneQM31()
-		large.B.Im = m31.P
-		unfit("value not canonical", edit(0, func(c *batchClaim) { c.Values[0] = large }))
-		unfit("own weight not canonical", edit(5, func(c *batchClaim) { c.Weight = linear{sc.p.Vars(), large, one} }))
+		if k.scheme.Spec.SymbolWords == 2 { // where memory holds canonical words
+			p := []E{one}
+			k.scheme.Words(p)[3] = W(k.p)
+			unfit("value not canonical", edit(0, func(c *whir.BatchClaim[E]) { c.Values[0] = p[0] }))
+		}
+		unfit("own weight not canonical", edit(5, func(c *whir.BatchClaim[E]) { c.Weight = wild[E]{linear[E]{sc.p.Vars(), one, one}, k.p} }))
 		unfit("too many claims", slices.Repeat(sc.claims, 2))
 		try("no claims", nil)
 	}
 	n.log(t)
-	o, err := whir.CM31().Receive(transcript.New(transcript.TagTest), params(t, shapes()["one round"]), [8]m31.Element{})
+	o, err := k.scheme.Receive(k.transcript.New(transcript.TagTest), params(t, k.shapes()["one round"]), [8]W{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	expect(t, "no proof", o.Verify(whir.NewStatement[m31.Element, m31.QM31](nil), nil), whir.CheckShape)
+	expect(t, "no proof", o.Verify(whir.NewStatement[W, E](nil), nil), whir.CheckShape)
 }
 
 // Parameters that differ from the prover's. Only Lambda and Claims leave the
 // run of the protocol as it is, so only the absorbed numbers tell them apart.
 func TestOtherParameters(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testOtherParameters(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testOtherParameters(t, kindBabyBear4()) })
+}
+
+func testOtherParameters[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
 	n := tally{}
-	base := with(shapes()["work"], func(c *whir.Config) { c.Rounds[1].Samples = 1 })
-	sc := newScenario(t, 10, base)
-	root, pf := sc.prove(t, q, cheat{}, newRecorder())
-	enc, err := whir.CM31().AppendProof(nil, sc.p, pf)
+	base := with(k.shapes()["work"], func(c *whir.Config) { c.Rounds[1].Samples = 1 })
+	sc := k.scenario(t, 10, base)
+	root, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
+	enc, err := k.scheme.AppendProof(nil, sc.p, pf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -369,17 +410,22 @@ func TestOtherParameters(t *testing.T) {
 	}
 	for name, change := range changes {
 		c := with(base, change)
-		n.reject(t, name, verifyBytes(params(t, c), root, sc.statement(), enc))
+		n.reject(t, name, k.verifyBytes(params(t, c), root, sc.statement(), enc))
 	}
 	n.log(t)
 }
 
 // Numbers of rows and siblings that the data cannot hold allocate nothing.
 func TestHugeCounts(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testHugeCounts(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testHugeCounts(t, kindBabyBear4()) })
+}
+
+func testHugeCounts[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
 	q := queue(t)
-	sc := newScenario(t, 11, config(6, 1, whir.Round{Fold: 4, Queries: 6}))
-	_, pf := sc.prove(t, q, cheat{}, newRecorder())
-	enc, err := whir.CM31().AppendProof(nil, sc.p, pf)
+	sc := k.scenario(t, 11, k.config(6, 1, whir.Round{Fold: 4, Queries: 6}))
+	_, pf := sc.prove(t, q, tamper[W, E]{}, k.recorder())
+	enc, err := k.scheme.AppendProof(nil, sc.p, pf)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -398,7 +444,7 @@ func TestHugeCounts(t *testing.T) {
 			binary.LittleEndian.PutUint32(m[at:], v)
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)
-			_, err := whir.CM31().DecodeProof(sc.p, m)
+			_, err := k.scheme.DecodeProof(sc.p, m)
 			runtime.ReadMemStats(&after)
 			if !errors.Is(err, whir.ErrEncoding) {
 				t.Errorf("%d %s: error %v", v, name, err)
@@ -426,7 +472,7 @@ func TestEveryWordM31(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, c.Root())
+		o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, rootOf(t, c))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -458,7 +504,7 @@ func TestEveryWordM31(t *testing.T) {
 		n.reject(t, fmt.Sprintf("coordinate %d", j), check(m, enc))
 	}
 	n.log(t)
-	root := c.Root()
+	root := rootOf(t, c)
 	root[3] = m31.P
 	if _, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, root); err == nil {
 		t.Error("a root that is not canonical was received")

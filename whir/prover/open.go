@@ -1,263 +1,339 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field"
+	merkleprover "github.com/zkwarp/zkwarp/merkle/prover"
+	ntt "github.com/zkwarp/zkwarp/ntt/prover"
 	"github.com/zkwarp/zkwarp/whir"
 )
 
-// opener is the state of an opening: the table g that is left, the weight w
-// of the carried claim sum w*g, and the challenges of the last round.
+// opener is the state of an opening: the table g that is left and the weight w
+// of the carried claim sum w*g. All of its steps are enqueued.
 type opener[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
-	*committed[W, F, E]
-	q      *device.Queue
-	tr     Transcript[W, E]
-	pf     *whir.Proof[W, E]
-	f      []F            // in place of g, one table before the first fold
-	blocks []blockSums[E] // in place of w, while all claims are evaluations of f
-	drawn  []E            // challenges of round 0, while there are blocks
-	g      []E
-	w      []E
-	last   tree[W]
-	words  func([]E) []W
+	*Committed[W, F, E]
+	ops[W, F, E]
+	q       *device.Queue
+	tr      sponge[W, E]
+	out     *outputs[W, E]
+	oracles []*oracle[W]
+	g, w    device.Buffer[E]
+	held    []interface{ Free() } // to be freed in the end
+	err     error                 // the first one
 }
 
 // open proves the statement. It does not check that the statement is true.
-func (c *committed[W, F, E]) open(q *device.Queue, tr Transcript[W, E], st whir.Statement[W, E]) (*whir.Proof[W, E], error) {
-	return c.openWith(q, tr, st, nil)
+func (c *Committed[W, F, E]) open(q *device.Queue, tr sponge[W, E], st whir.Statement[W, E]) (*whir.Proof[W, E], error) {
+	return c.openWith(q, tr, st, device.Buffer[E]{})
 }
 
-// openWith is open where the block sums of all claims, which must be
-// evaluations of one table, may be known.
-func (c *committed[W, F, E]) openWith(q *device.Queue, tr Transcript[W, E], st whir.Statement[W, E], sums [][]E) (*whir.Proof[W, E], error) {
+// openWith is open where the block sums of the claims, which must be of product
+// form, may be known.
+func (c *Committed[W, F, E]) openWith(q *device.Queue, tr sponge[W, E], st whir.Statement[W, E], known device.Buffer[E]) (*whir.Proof[W, E], error) {
+	pf, err := c.prove(q, tr, st, known)
+	if err != nil {
+		return nil, fmt.Errorf("whir: open: %w", err)
+	}
+	return pf, nil
+}
+
+func (c *Committed[W, F, E]) prove(q *device.Queue, tr sponge[W, E], st whir.Statement[W, E], known device.Buffer[E]) (*whir.Proof[W, E], error) {
 	if err := st.Check(c.params); err != nil {
-		return nil, fmt.Errorf("whir: open: %w", err)
+		return nil, err
 	}
+	if err := q.Device().CheckMemory(c.openBytes()); err != nil {
+		return nil, err
+	}
+	defer q.Span("whir open")()
+	out, err := newOutputs[W, E](q, c.params)
+	if err != nil {
+		return nil, err
+	}
+	defer out.free()
+	do, err := c.v.ops(q)
+	if err != nil {
+		return nil, err
+	}
+	defer do.free()
+	o := &opener[W, F, E]{Committed: c, ops: do, q: q, tr: tr, out: out, oracles: []*oracle[W]{c.tree}}
+	defer o.freeAll()
+	o.do(tr.AbsorbHost(st.Words()))
+	o.start(st.Claims(), known)
 	n := c.params.Rounds()
-	o := &opener[W, F, E]{committed: c, q: q, tr: tr, last: c.tree, words: c.b.scheme().Words}
-	o.pf = &whir.Proof[W, E]{Rounds: make([]whir.RoundProof[W, E], n), Openings: make([]whir.Opening[W], n)}
-	tr.Absorb(st.Words())
-	if err := o.start(st.Claims(), sums); err != nil {
-		return nil, fmt.Errorf("whir: open: %w", err)
-	}
 	for i := range n {
 		if i > 0 {
-			if err := o.shift(i); err != nil {
-				return nil, fmt.Errorf("whir: open: round %d: %w", i, err)
-			}
+			o.step("commit", func() { o.commit(i) })
+			o.step("queries", func() { o.shift(i) })
+			o.step("sum-check", func() { o.fold(i) })
 		}
-		for j := range c.params.Round(i).Fold {
-			if err := o.bind(&o.pf.Rounds[i].Folds, i, j, c.params.Round(i).FoldWork); err != nil {
-				return nil, fmt.Errorf("whir: open: round %d: %w", i, err)
-			}
+		if o.err != nil {
+			return nil, fmt.Errorf("round %d: %w", i, o.err)
 		}
 	}
-	if err := o.finish(); err != nil {
-		return nil, fmt.Errorf("whir: open: final: %w", err)
+	o.step("final", o.finish)
+	if o.err != nil {
+		return nil, fmt.Errorf("final: %w", o.err)
 	}
-	return o.pf, nil
+	return o.collect()
 }
 
-// start sets up the weight of round 0.
-func (o *opener[W, F, E]) start(claims []whir.BatchClaim[E], sums [][]E) error {
-	if err := o.batch(); err != nil {
-		return err
-	}
-	if o.f != nil && evaluations(claims) {
-		o.startBlocks(claims, sums)
-		return nil
-	}
-	points := o.samples(0)
-	alpha := o.tr.Challenge()
-	coeff := alpha.One()
-	o.w = make([]E, 1<<o.params.Vars())
-	for _, c := range claims {
-		switch w := c.Weight.(type) {
-		case whir.Eq[E]:
-			o.b.addEq(o.w, w.Point, coeff)
-		case whir.Sel[E]:
-			addSel(o.w, w.Point, coeff)
-		case Tabled[E]:
-			w.AddTo(o.w, coeff)
-		default:
-			return fmt.Errorf("weight %T has no table", w)
-		}
-		coeff = coeff.Mul(alpha)
-	}
-	for _, z := range points {
-		o.b.addEq(o.w, z, coeff)
-		coeff = coeff.Mul(alpha)
-	}
-	return nil
-}
-
-// batch combines several tables into one of challenges.
-func (o *opener[W, F, E]) batch() (err error) {
-	n := o.params.Batch()
-	if n == 1 {
-		o.f = o.tables[0]
-		return nil
-	}
-	if o.pf.BatchNonce, err = o.tr.Grind(o.params.BatchWork()); err != nil {
-		return err
-	}
-	mu := o.tr.Challenge()
-	coeffs := []E{mu.One()}
-	for len(coeffs) < n {
-		coeffs = append(coeffs, coeffs[len(coeffs)-1].Mul(mu))
-	}
-	o.g = o.b.combine(o.tables, coeffs)
-	return nil
-}
-
-// addSel adds coeff*sel(point, b) to w[b].
-func addSel[E field.Element[E]](w, point []E, coeff E) {
-	t := append(make([]E, 0, len(w)), coeff)
-	for j := len(point) - 1; j >= 0; j-- {
-		for _, v := range t {
-			t = append(t, v.Mul(point[j]))
-		}
-	}
-	for b, v := range t {
-		w[b] = w[b].Add(v)
+// step is a stage, if nothing has failed before.
+func (o *opener[W, F, E]) step(name string, body func()) {
+	if o.err == nil {
+		o.do(o.q.Err())
+		end := o.q.Span("whir " + name)
+		body()
+		end()
 	}
 }
 
-// samples draws the out-of-domain points of round i and answers them.
-func (o *opener[W, F, E]) samples(i int) (points [][]E) {
-	r := &o.pf.Rounds[i]
-	for j := range o.params.Round(i).Samples {
-		z := whir.Powers(o.tr.Challenge(), o.params.RoundVars(i))
-		var y E
-		switch {
-		case o.blocks != nil:
-			y = o.addBlock(z, nil).value()
-		case o.f != nil:
-			y = o.b.evaluateSymbols(o.f, z)
-		default:
-			y = o.b.evaluateChallenges(o.g, z)
-		}
-		if o.tamper.answer != nil {
-			y = o.tamper.answer(i, j, y)
-		}
-		o.tr.Absorb(o.words([]E{y}))
-		r.Samples = append(r.Samples, y)
-		points = append(points, z)
+// do keeps the first error.
+func (o *opener[W, F, E]) do(err error) bool {
+	if o.err == nil {
+		o.err = err
 	}
-	return points
+	return o.err == nil
 }
 
-// bind is one sum-check round.
-func (o *opener[W, F, E]) bind(out *[]whir.Fold[W, E], i, j, work int) error {
-	if err := o.q.Err(); err != nil {
-		return err
+func (o *opener[W, F, E]) freeAll() {
+	for _, b := range o.held {
+		b.Free()
 	}
-	var fold whir.Fold[W, E]
-	switch {
-	case o.blocks != nil:
-		fold.AtZero, fold.Lead = o.roundBlocks()
-	case o.f != nil:
-		fold.AtZero, fold.Lead = o.b.roundSymbols(o.f, o.w)
-	default:
-		fold.AtZero, fold.Lead = o.b.roundChallenges(o.g, o.w)
+	for _, t := range o.oracles[1:] {
+		t.free()
 	}
-	if o.tamper.fold != nil {
-		fold.AtZero, fold.Lead = o.tamper.fold(i, j, fold.AtZero, fold.Lead)
+}
+
+// alloc is n elements until the end of the opening; none after an error.
+func (o *opener[W, F, E]) alloc(n int) device.Buffer[E] {
+	b, err := device.Alloc[E](o.q, n)
+	if !o.do(err) {
+		return device.Buffer[E]{}
 	}
-	o.tr.Absorb(o.words([]E{fold.AtZero, fold.Lead}))
-	var err error
-	if fold.Nonce, err = o.tr.Grind(work); err != nil {
-		return err
+	o.held = append(o.held, b)
+	return b
+}
+
+// upload is a copy of the host's elements.
+func (o *opener[W, F, E]) upload(v []E) device.Buffer[E] {
+	b := o.alloc(len(v))
+	if o.err == nil && len(v) > 0 {
+		o.do(b.CopyFrom(o.q, v))
 	}
-	r := o.tr.Challenge()
-	*out = append(*out, fold)
-	if o.blocks != nil {
-		o.foldBlocks(r)
-		return nil
+	return b
+}
+
+// challenge draws one.
+func (o *opener[W, F, E]) challenge() device.Buffer[E] {
+	c := o.alloc(1)
+	if o.err == nil {
+		o.do(o.tr.Challenge(c))
 	}
-	if o.f != nil {
-		o.g, o.f = o.b.foldSymbols(o.f, r), nil
+	return c
+}
+
+// powers are x^first, x^(first+1), ...
+func (o *opener[W, F, E]) powers(x device.Buffer[E], first, n int) device.Buffer[E] {
+	b := o.alloc(n)
+	if o.err == nil && n > 0 {
+		o.do(o.geometric(b, x, first))
+	}
+	return b
+}
+
+// answer sends the value in the sample's place.
+func (o *opener[W, F, E]) answer(i, j int) {
+	y := o.out.sample(i, j)
+	if o.tamper.answer != nil {
+		y.Host()[0] = o.tamper.answer(i, j, y.Host()[0])
+	}
+	o.do(o.tr.AbsorbExt(y))
+}
+
+// bind does n rounds of the sum-check on g and w, the first of round i of the
+// protocol being its j-th, each after `work` bits of work, and binds their
+// variables.
+func (o *opener[W, F, E]) bind(i, n, work int) {
+	challenges := o.alloc(n)
+	o.bindWith(&o.g, &o.w, i, work, challenges)
+}
+
+func (o *opener[W, F, E]) bindWith(g, w *device.Buffer[E], i, work int, challenges device.Buffer[E]) {
+	n := challenges.Len()
+	if o.err != nil || n == 0 {
+		return
+	}
+	halve := func() { *g, *w = g.Slice(0, g.Len()/2), w.Slice(0, w.Len()/2) }
+	if work == 0 && o.tamper.fold == nil {
+		if !o.do(o.rounds(*g, *w, device.Buffer[E]{}, o.out.messages(i, 0, n), o.tr, challenges)) {
+			return
+		}
+		for range n - 1 {
+			halve()
+		}
 	} else {
-		o.g = o.b.foldChallenges(o.g, r)
+		var r device.Buffer[E]
+		for j := range n {
+			msg := o.out.messages(i, j, 1)
+			if !o.do(o.rounds(*g, *w, r, msg, nil, device.Buffer[E]{})) {
+				return
+			}
+			if j > 0 {
+				halve()
+			}
+			if o.tamper.fold != nil {
+				m := msg.Host()
+				m[0], m[1] = o.tamper.fold(i, j, m[0], m[1])
+			}
+			r = challenges.Slice(j, j+1)
+			at := o.out.batch // of no consequence without work
+			if i < len(o.out.fold) {
+				at = o.out.fold[i] + 2*j
+			}
+			if work == 0 {
+				o.do(o.tr.AbsorbExt(msg))
+				o.do(o.tr.Challenge(r))
+			} else {
+				o.do(o.tr.AbsorbGrindChallenge(device.View[W](msg), work, o.out.nonce(at), r))
+			}
+		}
 	}
-	o.w = o.b.foldChallenges(o.w, r)
-	return nil
+	if o.err == nil && o.do(o.ops.fold(*g, *w, challenges.Slice(n-1, n))) {
+		halve()
+	}
 }
 
-// shift commits to the folded table as round i, and adds claims about it to
-// the carried one: the samples' and the queried values of the tree before.
-func (o *opener[W, F, E]) shift(i int) error {
+// fold is the sum-check of round i.
+func (o *opener[W, F, E]) fold(i int) {
+	d := o.params.Round(i)
+	o.bind(i, d.Fold, d.FoldWork)
+}
+
+// commit commits to the folded table as round i.
+func (o *opener[W, F, E]) commit(i int) {
 	if o.tamper.table != nil {
-		o.tamper.table(i, o.g)
+		o.tamper.table(i, o.g.Host())
 	}
 	p := o.params
-	rows, err := o.b.encodeChallenges(o.g, p.Round(i).Fold, p.LogLeaves(i))
-	if err != nil {
-		return err
+	fold, logLeaves := p.Round(i).Fold, p.LogLeaves(i)
+	code, err := device.Alloc[E](o.q, 1<<(fold+logLeaves))
+	if !o.do(err) {
+		return
 	}
-	if o.tamper.codeword != nil {
-		o.tamper.codeword(i, rows)
+	if !o.do(ntt.Encode(o.q, o.v.field, code, o.g, 1<<fold, logLeaves, p.RoundVars(i)-fold)) {
+		code.Free()
+		return
 	}
-	if err := o.q.Err(); err != nil {
-		return err
+	tree, err := o.hash(o.q, i, device.View[W](code), p.Spec().ChallengeWords)
+	if !o.do(err) {
+		code.Free()
+		return
 	}
-	next, err := o.b.build(rows, p.RowWords(i), p.Arity())
-	if err != nil {
-		return err
-	}
-	root := next.root()
-	o.pf.Rounds[i].Root = root
-	o.tr.Absorb(root[:])
-	points := o.samples(i)
-	indices, err := o.queries(i - 1)
-	if err != nil {
-		return err
-	}
-	gamma := o.tr.Challenge()
-	coeff := whir.FreshCoefficient(gamma)
-	for _, z := range points {
-		o.b.addEq(o.w, z, coeff)
-		coeff = coeff.Mul(gamma)
-	}
-	coeffs := make([]E, len(indices))
-	for j := range coeffs {
-		coeffs[j] = coeff
-		coeff = coeff.Mul(gamma)
-	}
-	o.last = next
-	return o.b.addPoints(o.w, p.LogLeaves(i-1), indices, coeffs)
+	o.oracles = append(o.oracles, tree)
+	root := tree.tree.Root()
+	o.do(device.Copy(o.q, o.out.root(i), root))
+	o.do(o.tr.AbsorbDigest(root, o.v.scheme.Hash.Raw()))
 }
 
-// queries opens round i's tree.
-func (o *opener[W, F, E]) queries(i int) (indices []int, err error) {
-	d, out := o.params.Round(i), &o.pf.Openings[i]
-	if out.Nonce, err = o.tr.Grind(d.QueryWork); err != nil {
-		return nil, err
+// shift adds claims about round i's table to the carried one: the samples' and
+// the queried values of the tree before.
+func (o *opener[W, F, E]) shift(i int) {
+	p := o.params
+	m, s := p.RoundVars(i), p.Round(i).Samples
+	factors := o.alloc(2 * m * s)
+	for j := range s {
+		z := o.challenge()
+		if o.err != nil {
+			return
+		}
+		at := factors.Slice(2*m*j, 2*m*(j+1))
+		o.do(o.eqPowers(at, z))
+		if !o.do(o.blockSumsExt(o.out.sample(i, j), 1, 0, o.g, at, 0)) {
+			return
+		}
+		o.answer(i, j)
 	}
-	if indices, err = o.tr.Indices(d.Queries, o.params.LogLeaves(i)); err != nil {
-		return nil, err
+	o.queries(i - 1)
+	gamma := o.challenge()
+	if coeffs := o.powers(gamma, whir.FreshPower, s); o.err == nil && s > 0 {
+		o.do(o.addWeights(o.w, factors, m, coeffs, false))
 	}
-	out.Rows, out.Siblings, err = o.last.open(indices)
-	return indices, err
+	if o.err == nil {
+		o.do(o.addPoints(o.w, p.LogLeaves(i-1), o.out.drawn(i-1), gamma, whir.FreshPower+s))
+	}
+}
+
+// queries draws the indices into round i's tree.
+func (o *opener[W, F, E]) queries(i int) {
+	if o.err != nil {
+		return
+	}
+	if work := o.params.Round(i).QueryWork; work > 0 {
+		o.do(o.tr.Grind(work, o.out.nonce(o.out.query[i])))
+	}
+	if o.err == nil {
+		o.do(o.tr.Indices(o.out.drawn(i), o.params.LogLeaves(i)))
+	}
 }
 
 // finish sends the table that is left.
-func (o *opener[W, F, E]) finish() error {
+func (o *opener[W, F, E]) finish() {
 	n := o.params.Rounds()
 	if o.tamper.final != nil {
-		o.tamper.final(o.g, o.w)
+		o.tamper.final(o.g.Host(), o.w.Host())
 	}
-	o.pf.Final = append([]E(nil), o.g...)
-	o.tr.Absorb(o.words(o.pf.Final))
-	if _, err := o.queries(n - 1); err != nil {
-		return err
+	final := o.out.elements(o.out.final[0], o.out.final[1])
+	o.do(device.Copy(o.q, final, o.g))
+	o.do(o.tr.AbsorbExt(final))
+	o.queries(n - 1)
+	if o.err == nil {
+		o.bind(n, o.params.RoundVars(n), 0)
 	}
-	for j := range o.params.RoundVars(n) {
-		if err := o.bind(&o.pf.FinalFolds, n, j, 0); err != nil {
-			return err
+}
+
+// collect waits for the messages and the indices, and then for the rows.
+func (o *opener[W, F, E]) collect() (*whir.Proof[W, E], error) {
+	pf, indices, err := o.out.read(o.q, o.v.scheme.Challenges)
+	if err != nil {
+		return nil, err
+	}
+	openings := make([]*merkleprover.Pending[W], len(indices))
+	for i, t := range o.oracles {
+		if openings[i], err = t.tree.Gather(o.q, t.words, t.layout, indices[i]); err != nil {
+			return nil, err
 		}
 	}
-	return nil
+	var errs []error
+	for i, p := range openings {
+		opening, err := p.Opening(o.q)
+		if err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		pf.Openings[i].Rows = opening.Rows
+		pf.Openings[i].Siblings = make([][8]W, len(opening.Siblings))
+		for j, s := range opening.Siblings {
+			pf.Openings[i].Siblings[j] = s
+		}
+	}
+	return pf, errors.Join(errs...)
+}
+
+// openBytes is about the memory that opening takes besides the commitment.
+func (c *Committed[W, F, E]) openBytes() (n int64) {
+	p := c.params
+	for i := 1; i < p.Rounds(); i++ {
+		n += commitBytes(p, i)
+	}
+	// Two tables of what is left after round 0's folds, and the transform that
+	// sums up the queries' weights.
+	d := 4 * int64(p.Spec().ChallengeWords)
+	n += 2 * d << p.RoundVars(1)
+	if p.Rounds() > 1 {
+		n += 2 * d << p.LogLeaves(0)
+	}
+	return n
 }

@@ -1,21 +1,21 @@
 // Package prover commits to tables and opens them by the protocol of package
-// whir. It works on the host's cores, whatever device the queue is of.
+// whir, on the device where the tables lie: an opening is a chain of launches
+// that waits for the host twice, once for the indices that were drawn and once
+// for the rows at them. The host's own operations give the same proofs.
 package prover
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/merkle"
+	merkleprover "github.com/zkwarp/zkwarp/merkle/prover"
+	ntt "github.com/zkwarp/zkwarp/ntt/prover"
+	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
 	"github.com/zkwarp/zkwarp/whir"
 )
-
-// Transcript is what the prover needs of a transcript: the verifier's, and
-// searching for proofs of work.
-type Transcript[W field.Base[W], E any] interface {
-	whir.Transcript[W, E]
-	Grind(bits int) ([2]W, error)
-}
 
 // Tabled is a caller's own weight that the prover can use.
 type Tabled[E any] interface {
@@ -24,92 +24,172 @@ type Tabled[E any] interface {
 	AddTo(dst []E, coeff E)
 }
 
-// backend is the coarse operations of the protocol over one pair of fields.
-// Tables of symbols occur in round 0 only.
-type backend[W field.Base[W], F field.Element[F], E field.Element[E]] interface {
-	scheme() *whir.Scheme[W, F, E]
-	// encode evaluates the 2^fold blocks of a table on the 2^logLeaves-th
-	// roots of unity and returns the matrix of rows, one row a point.
-	// Rows of several tables of symbols hold one part after the other.
-	encodeSymbols(tables [][]F, fold, logLeaves int) ([]W, error)
-	encodeChallenges(table []E, fold, logLeaves int) ([]W, error)
-	build(rows []W, width, arity int) (tree[W], error)
-	// combine is the sum of coeffs[a]*tables[a].
-	combine(tables [][]F, coeffs []E) []E
-	// round returns the round polynomial of sum w*f for the first variable:
-	// its value at 0 and its leading coefficient.
-	roundSymbols(f []F, w []E) (atZero, lead E)
-	roundChallenges(f, w []E) (atZero, lead E)
-	// blockSums are the sums of eq(point, b)*f[u, b] over the entries b of each
-	// of a table's 2^fold blocks u; foldBlocks is the sum of weights[u]*f[u, b]
-	// over the blocks.
-	blockSums(f []F, fold int, point []E) []E
-	foldBlocks(f []F, weights []E) []E
-	// fold binds the first variable; foldChallenges works in place.
-	foldSymbols(f []F, r E) []E
-	foldChallenges(f []E, r E) []E
-	// evaluate is the table's multilinear extension at a point.
-	evaluateSymbols(f []F, point []E) E
-	evaluateChallenges(f, point []E) E
-	// addEq adds coeff*eq(point, b) to w[b], addPoints the sum of
-	// coeffs[j]*omega^(indices[j]*b) where omega is the generator of the
-	// 2^logLeaves-th roots of unity.
-	addEq(w, point []E, coeff E)
-	addPoints(w []E, logLeaves int, indices []int, coeffs []E) error
+// variant is one instance of the protocol with all that its prover runs on.
+type variant[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
+	scheme  *whir.Scheme[W, F, E]
+	units   *unit     // kernels
+	field   ntt.Field // of the transforms
+	vectors vectors[W, F, E]
 }
 
-// tree is a hash tree over a matrix that it keeps.
-type tree[W field.Base[W]] interface {
-	root() [8]W
-	open(indices []int) (rows []W, siblings [][8]W, err error)
+// ops are the operations on q's device.
+func (v *variant[W, F, E]) ops(q *device.Queue) (ops[W, F, E], error) {
+	if q.OnHost() {
+		return host[W, F, E]{v, q}, nil
+	}
+	return newOnDevice[W, F, E](q, v.units)
 }
 
-// tamper lets the tests of this package cheat. Its zero value does nothing.
+// Prover commits to tables and opens them, for one choice of fields and hash.
+type Prover[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
+	v *variant[W, F, E]
+}
+
+// Scheme is the protocol that the prover's proofs are verified by.
+func (p *Prover[W, F, E]) Scheme() *whir.Scheme[W, F, E] { return p.v.scheme }
+
+// Commit enqueues the commitment to p.Batch() tables of 2^p.Vars() symbols, which
+// must not change while it is in use. It fails before any work if the device has
+// not the memory for the commitment.
+func (p *Prover[W, F, E]) Commit(q *device.Queue, params *whir.Params, tables ...device.Buffer[F]) (*Committed[W, F, E], error) {
+	return commit(q, p.v, params, tables, tamper[W, E]{})
+}
+
+// Committed is a batch of tables with their codewords and tree, all on the
+// device. It keeps the tables.
+type Committed[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
+	v      *variant[W, F, E]
+	q      *device.Queue
+	params *whir.Params
+	tables []device.Buffer[F]
+	tree   *oracle[W]
+	tamper tamper[W, E]
+
+	reading sync.Mutex
+	root    *[8]W // once it was read
+}
+
+// oracle is a committed matrix of codewords, column by column, with its tree.
+type oracle[W field.Base[W]] struct {
+	words  device.Buffer[W]
+	layout merkle.Layout
+	tree   *merkleprover.TreeOf[W]
+}
+
+func (o *oracle[W]) free() {
+	o.words.Free()
+	if o.tree != nil {
+		o.tree.Free()
+	}
+}
+
+// tamper lets the tests of this package cheat, on the host. Its zero value does
+// nothing.
 type tamper[W field.Base[W], E any] struct {
-	codeword func(round int, rows []W)      // before a tree is built
+	codeword func(round int, code []W)      // before a tree is built: columns of reversed codewords
 	table    func(round int, g []E)         // before a folded table is committed
 	answer   func(round, sample int, y E) E // an out-of-domain answer
 	fold     func(round, j int, atZero, lead E) (E, E)
 	final    func(g, w []E)
 }
 
-// committed is a batch of tables with their tree.
-type committed[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
-	b      backend[W, F, E]
-	params *whir.Params
-	tables [][]F
-	tree   tree[W]
-	tamper tamper[W, E]
+// commitBytes is the memory of round i's codewords and tree.
+func commitBytes(p *whir.Params, i int) int64 {
+	leaves := int64(1) << p.LogLeaves(i)
+	return leaves*4*int64(p.RowWords(i)) + leaves*32*int64(p.Arity())/int64(p.Arity()-1)
 }
 
-func commit[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Queue, b backend[W, F, E], p *whir.Params, tables [][]F, t tamper[W, E]) (*committed[W, F, E], error) {
-	if p == nil || p.Spec() != b.scheme().Spec {
-		return nil, fmt.Errorf("whir: commit: parameters are not for %s", b.scheme().Spec.Name)
+func commit[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Queue, v *variant[W, F, E], p *whir.Params, tables []device.Buffer[F], t tamper[W, E]) (*Committed[W, F, E], error) {
+	if p == nil || p.Spec() != v.scheme.Spec {
+		return nil, fmt.Errorf("whir: commit: parameters are not for %s", v.scheme.Spec.Name)
 	}
 	if len(tables) != p.Batch() {
 		return nil, fmt.Errorf("whir: commit: %d tables, want %d", len(tables), p.Batch())
 	}
 	for _, table := range tables {
-		if len(table) != 1<<p.Vars() {
-			return nil, fmt.Errorf("whir: commit: table of %d symbols, want 2^%d", len(table), p.Vars())
+		if table.Len() != 1<<p.Vars() {
+			return nil, fmt.Errorf("whir: commit: table of %d symbols, want 2^%d", table.Len(), p.Vars())
+		}
+		if err := table.Use(q); err != nil {
+			return nil, fmt.Errorf("whir: commit: %w", err)
 		}
 	}
-	if err := q.Err(); err != nil {
-		return nil, err
+	if err := q.Device().CheckMemory(commitBytes(p, 0)); err != nil {
+		return nil, fmt.Errorf("whir: commit to %d tables of 2^%d symbols: %w", p.Batch(), p.Vars(), err)
 	}
-	rows, err := b.encodeSymbols(tables, p.Round(0).Fold, p.LogLeaves(0))
+	defer q.Span("whir commit")()
+	fold, logLeaves := p.Round(0).Fold, p.LogLeaves(0)
+	part := 1 << (fold + logLeaves)
+	code, err := device.Alloc[F](q, part*len(tables))
 	if err != nil {
 		return nil, fmt.Errorf("whir: commit: %w", err)
 	}
-	if t.codeword != nil {
-		t.codeword(0, rows)
+	c := &Committed[W, F, E]{v: v, q: q, params: p, tables: tables, tamper: t}
+	for a, table := range tables {
+		if err == nil {
+			err = ntt.Encode(q, v.field, code.Slice(a*part, (a+1)*part), table, 1<<fold, logLeaves, p.Vars()-fold)
+		}
 	}
-	if err := q.Err(); err != nil {
-		return nil, err
+	if err == nil {
+		c.tree, err = c.hash(q, 0, device.View[W](code), v.scheme.Spec.SymbolWords)
 	}
-	tree, err := b.build(rows, p.RowWords(0), p.Arity())
 	if err != nil {
+		code.Free()
 		return nil, fmt.Errorf("whir: commit: %w", err)
 	}
-	return &committed[W, F, E]{b, p, tables, tree, t}, nil
+	return c, nil
+}
+
+// hash enqueues the tree of round i's codewords.
+func (c *Committed[W, F, E]) hash(q *device.Queue, i int, words device.Buffer[W], symbol int) (*oracle[W], error) {
+	if c.tamper.codeword != nil {
+		c.tamper.codeword(i, words.Host())
+	}
+	p := c.params
+	o := &oracle[W]{words: words, layout: merkle.Layout{Columns: true, Symbol: symbol, Reversed: true}}
+	var err error
+	o.tree, err = merkleprover.Build(q, c.v.scheme.Hash, words, merkle.Shape{Rows: 1 << p.LogLeaves(i), RowWords: p.RowWords(i), Arity: p.Arity()}, o.layout)
+	return o, err
+}
+
+// Params of the commitment.
+func (c *Committed[W, F, E]) Params() *whir.Params { return c.params }
+
+// Root waits, at the first call, for the root of the tree on the queue that
+// committed.
+func (c *Committed[W, F, E]) Root() ([8]W, error) {
+	c.reading.Lock()
+	defer c.reading.Unlock()
+	if c.root == nil {
+		root := new([8]W)
+		if err := c.tree.tree.Root().CopyTo(c.q, root[:]); err != nil {
+			return [8]W{}, fmt.Errorf("whir: commit: %w", err)
+		}
+		c.root = root
+	}
+	return *c.root, nil
+}
+
+// Words waits for the list that stands for the commitment in the transcript.
+func (c *Committed[W, F, E]) Words() ([]W, error) {
+	root, err := c.Root()
+	if err != nil {
+		return nil, err
+	}
+	return c.v.scheme.CommitmentWords(c.params, root), nil
+}
+
+// Free gives the memory of the codewords and the tree back. The tables are the
+// caller's.
+func (c *Committed[W, F, E]) Free() { c.tree.free() }
+
+// Open proves that the tables satisfy the statement. The transcript must have
+// absorbed the commitment's Words. The statement is not checked: the proof of a
+// false one does not verify. The queue is one of the commitment's device, and may
+// be another one than has committed once the Root was read.
+func (c *Committed[W, F, E]) Open(q *device.Queue, tr *transcriptprover.Of[W, E], st whir.Statement[W, E]) (*whir.Proof[W, E], error) {
+	if err := tr.Use(q); err != nil {
+		return nil, fmt.Errorf("whir: open: %w", err)
+	}
+	return c.open(q, tr, st)
 }

@@ -47,7 +47,7 @@ func many[T any](n int, f func() T) []T {
 // two true claims.
 type packed struct {
 	p      *whir.M31Params
-	c      *Committed
+	c      *CommittedM31
 	claims []whir.M31Claim
 }
 
@@ -73,7 +73,7 @@ func newPacked(t testing.TB, q *device.Queue, s source, vars int, o whir.Options
 // open proves the claims on a transcript that has absorbed nothing yet.
 func (k *packed) open(t testing.TB, q *device.Queue, tr TranscriptM31) *whir.M31Proof {
 	t.Helper()
-	tr.Absorb(k.c.Words())
+	tr.Absorb(words(t, k.c))
 	pf, err := OpenM31(q, tr, k.c, k.claims)
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func TestM31AllSizes(t *testing.T) {
 				t.Fatal(err)
 			}
 			vt := transcript.New(transcript.TagTest)
-			o, err := whir.ReceiveM31(vt, p, c.Root())
+			o, err := whir.ReceiveM31(vt, p, rootOf(t, c))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -124,7 +124,7 @@ func BenchmarkM31(b *testing.B) {
 		table := many(1<<vars, s.base)
 		point := many(vars, s.qm31)
 		claims := []whir.M31Claim{{Point: point, Value: mle.EvaluateBase(table, point)}}
-		var c *Committed
+		var c *CommittedM31
 		b.Run(fmt.Sprintf("commit/2^%d", vars), func(b *testing.B) {
 			for b.Loop() {
 				c, err = CommitM31(q, p, table)
@@ -137,7 +137,7 @@ func BenchmarkM31(b *testing.B) {
 		b.Run(fmt.Sprintf("open/2^%d", vars), func(b *testing.B) {
 			for b.Loop() {
 				tr := transcript.New(transcript.TagTest)
-				tr.Absorb(c.Words())
+				tr.Absorb(words(b, c))
 				pf, err = OpenM31(q, tr, c, claims)
 				if err != nil {
 					b.Fatal(err)
@@ -148,7 +148,7 @@ func BenchmarkM31(b *testing.B) {
 		})
 		b.Run(fmt.Sprintf("verify/2^%d", vars), func(b *testing.B) {
 			for b.Loop() {
-				o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, c.Root())
+				o, err := whir.ReceiveM31(transcript.New(transcript.TagTest), p, rootOf(b, c))
 				if err != nil {
 					b.Fatal(err)
 				}
@@ -194,7 +194,7 @@ func BenchmarkModel(b *testing.B) {
 				i++ // so that the work varies as it does from proof to proof
 				tr := transcript.New(transcript.TagTest)
 				tr.Absorb([]m31.Element{m31.Element(i % 64)})
-				tr.Absorb(c.Words())
+				tr.Absorb(words(b, c))
 				if _, err = OpenM31(q, tr, c, claims); err != nil {
 					b.Fatal(err)
 				}

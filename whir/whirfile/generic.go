@@ -18,7 +18,7 @@ func (g *generic[W, F, E]) Spec() whir.Spec { return g.whir.Spec }
 func (g *generic[W, F, E]) EntryWords() int { return g.whir.Spec.SymbolWords }
 
 func (g *generic[W, F, E]) checkRoot(root Root) error {
-	if g.whir.ByteDigests {
+	if g.whir.Hash.Raw() {
 		return nil // any 32 bytes
 	}
 	return checkWords(g.Spec().Modulus, root[:])
@@ -100,7 +100,7 @@ func Elements[E field.Element[E]](lists []Words) ([]E, error) {
 func Digest[W field.Base[W], F field.Element[F], E field.Element[E]](s *whir.Scheme[W, F, E], root Root) (out [8]W) {
 	var zero W
 	for i, w := range root {
-		if out[i] = W(w); !s.ByteDigests {
+		if out[i] = W(w); !s.Hash.Raw() {
 			out[i] = zero.FromUint64(uint64(w))
 		}
 	}
@@ -110,7 +110,7 @@ func Digest[W field.Base[W], F field.Element[F], E field.Element[E]](s *whir.Sch
 // RootOf is the inverse of Digest.
 func RootOf[W field.Base[W], F field.Element[F], E field.Element[E]](s *whir.Scheme[W, F, E], digest [8]W) (out Root) {
 	for i, w := range digest {
-		if out[i] = uint32(w); !s.ByteDigests {
+		if out[i] = uint32(w); !s.Hash.Raw() {
 			out[i] = w.Uint32()
 		}
 	}

@@ -182,6 +182,6 @@ func firstBatch(p *zkml.Proof) *sumcheck.Proof {
 	panic("no batch")
 }
 
-func commit(s *session, h plan.Home, table []m31.Element) (*whirprover.Committed, error) {
+func commit(s *session, h plan.Home, table []m31.Element) (*whirprover.CommittedM31, error) {
 	return whirprover.CommitM31(s.host, s.arg.Commitments[h], table)
 }

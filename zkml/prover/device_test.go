@@ -19,7 +19,7 @@ func TestMain(m *testing.M) { devicetest.Main(m, Source, ClaimsSource) }
 // verifies, and sees that kernels ran and that memory is given back.
 func sameBytes(t *testing.T, c *zkmltest.Case, opts *SetupOptions) {
 	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
-		before, launched := q.Device().InUse(), q.Stats().Launches
+		before, launched := inUse(q.Device()), q.Stats().Launches
 		vk, pk, err := Setup(q, c.Program, c.Weights, opts)
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +31,7 @@ func sameBytes(t *testing.T, c *zkmltest.Case, opts *SetupOptions) {
 		if err := zkml.Verify(vk, c.X, r.Y, r.Proof, nil); err != nil {
 			t.Fatal(err)
 		}
-		if now := q.Device().InUse(); now != before {
+		if now := inUse(q.Device()); now != before {
 			t.Errorf("%d bytes of device memory are not given back", now-before)
 		}
 		if launched == q.Stats().Launches && !q.OnHost() {
@@ -115,7 +115,7 @@ func TestMemoryBudget(t *testing.T) {
 	k := mlp(t)
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		d := q.Device()
-		before := d.InUse()
+		before := inUse(d)
 		defer d.SetBudget(0)
 		failed := 0
 		for budget := int64(64); budget < 1<<22; budget += budget / 8 {
@@ -127,7 +127,7 @@ func TestMemoryBudget(t *testing.T) {
 					t.Fatalf("budget %d: %v", budget, err)
 				}
 			}
-			if now := d.InUse(); now != before {
+			if now := inUse(d); now != before {
 				t.Fatalf("budget %d: %d bytes are not given back (%v)", budget, now-before, err)
 			}
 			if err == nil {
@@ -151,7 +151,7 @@ func TestMemoryAskedFirst(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		d := q.Device()
 		defer d.SetBudget(0)
-		d.SetBudget(d.InUse() + least - 1)
+		d.SetBudget(inUse(d) + least - 1)
 		before := q.Stats()
 		_, err := Prove(q, k.pk, k.X, nil)
 		var failure *device.Error
@@ -161,7 +161,7 @@ func TestMemoryAskedFirst(t *testing.T) {
 		if q.Stats() != before {
 			t.Errorf("work was done before the refusal: %+v, then %+v", before, q.Stats())
 		}
-		d.SetBudget(d.InUse() + 2*least + beside)
+		d.SetBudget(inUse(d) + 2*least + beside)
 		if _, err := Prove(q, k.pk, k.X, nil); err != nil {
 			t.Fatal(err)
 		}

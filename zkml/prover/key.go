@@ -22,7 +22,7 @@ type ProvingKey struct {
 
 	mu        sync.Mutex
 	stack     []m31.Element         // the parameters, stacked
-	committed *whirprover.Committed // nil until needed, or in public-weights mode
+	committed *whirprover.CommittedM31 // nil until needed, or in public-weights mode
 	laid      *layout               // nil until needed
 }
 
@@ -83,7 +83,7 @@ func (pk *ProvingKey) layout() (*layout, error) {
 
 // commitment returns the parameters' commitment, nil if the key has none. The
 // root must be the key's.
-func (pk *ProvingKey) commitment(q *device.Queue) (*whirprover.Committed, error) {
+func (pk *ProvingKey) commitment(q *device.Queue) (*whirprover.CommittedM31, error) {
 	stack := pk.parameters()
 	pk.mu.Lock()
 	defer pk.mu.Unlock()
@@ -95,7 +95,11 @@ func (pk *ProvingKey) commitment(q *device.Queue) (*whirprover.Committed, error)
 	if err != nil {
 		return nil, fmt.Errorf("commit to the parameters: %w", err)
 	}
-	if c.Root() != pk.vk.Root() {
+	root, err := c.Root()
+	if err != nil {
+		return nil, fmt.Errorf("commit to the parameters: %w", err)
+	}
+	if root != pk.vk.Root() {
 		return nil, fmt.Errorf("the weights' commitment is not the verifying key's")
 	}
 	pk.committed = c

@@ -31,7 +31,7 @@ type session struct {
 	scratch   device.Buffer[m31.QM31]
 	stacks    [plan.Stacks]device.Buffer[m31.Element]
 	polys     []device.Buffer[m31.Element] // padded, by number; views where committed
-	committed [plan.Stacks]*whirprover.Committed
+	committed [plan.Stacks]*whirprover.CommittedM31
 	merged    [plan.Stacks]whir.M31Claim // what each opening shows
 	proof     *zkml.Proof
 	tr        *transcriptprover.Transcript
@@ -196,8 +196,13 @@ func (s *session) commit(tr *transcript.Transcript, tables [plan.Stacks][]m31.El
 		if err != nil {
 			return fmt.Errorf("%s: %w", h, err)
 		}
-		s.committed[h], s.proof.Roots[h] = c, c.Root()
-		tr.Absorb(params.CommitmentWords(c.Root()))
+		root, err := c.Root()
+		if err != nil {
+			return fmt.Errorf("%s: %w", h, err)
+		}
+		s.committed[h], s.proof.Roots[h] = c, root
+		s.owned = append(s.owned, c)
+		tr.Absorb(params.CommitmentWords(root))
 	}
 	return nil
 }

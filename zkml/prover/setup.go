@@ -74,7 +74,9 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 		if pk.committed, err = whirprover.CommitM31(h, params, pk.stack); err != nil {
 			return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
 		}
-		parts.Root = pk.committed.Root()
+		if parts.Root, err = pk.committed.Root(); err != nil {
+			return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
+		}
 	}
 	if pk.vk, err = zkml.NewVerifyingKey(parts); err != nil {
 		return nil, nil, err

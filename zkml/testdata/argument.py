@@ -13,17 +13,17 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "transcript", "testdata"))
 import golden  # noqa: E402
 
 # Proofs that differ late share most of their hashing.
-plain, memo = golden.permute, {}
+plain, memo = golden.Field.permute, {}
 
 
-def permute(s):
+def permute(field, s):
     key = tuple(s)
     if key not in memo:
-        memo[key] = plain(s)
+        memo[key] = plain(field, s)
     return list(memo[key])
 
 
-golden.permute = permute
+golden.Field.permute = permute
 spec = importlib.util.spec_from_file_location("whir", os.path.join(HERE, "..", "..", "whir", "testdata", "verify.py"))
 whir = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(whir)
@@ -177,7 +177,7 @@ class Stack:
 
 class Argument:
     def __init__(self, data):
-        self.rd, self.t = Proof(data), golden.Transcript(TAG)
+        self.rd, self.t = Proof(data), golden.Transcript(whir.M31.field, TAG)
         self.known, self.order, self.queue = {}, [], []
         self.lines = []
 
