@@ -8,7 +8,8 @@ import "github.com/zkwarp/zkwarp/device/kernel"
 //
 // The header defines, of words in the form of Go's memory,
 //
-//	FP_P, fp_add, fp_sub, fp_neg, fp_mul, fp_sqr, fp_one, fp_from, fp_canonical    the prime field;
+//	FP_P, fp_add, fp_sub, fp_neg, fp_dbl, fp_mul, fp_sqr, fp_pow, fp_inv,
+//	fp_one, fp_from, fp_canonical, fp_mad                                          the prime field;
 //	EXT_WORDS, ext, ext_zero, ext_one, ext_lift, ext_load, ext_store, ext_add,
 //	ext_sub, ext_neg, ext_mul, ext_sqr, ext_mul_base, ext_mul_sym, ext_from_sym    the extension;
 //	SYM_WORDS, sym, sym_load, sym_store, sym_add, sym_sub, sym_mul                 the symbols of codewords;

@@ -56,6 +56,11 @@ conformance_VARIANT(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 
     r = acc_value(sum);
     break;
   }
+  case 17: { // any words
+    u64 w = fp_mad(s, t, (u64)x.x[2] << 32 | x.x[1]);
+    r = VARIANT_words((u32)w, (u32)(w >> 32), 0, 0);
+    break;
+  }
   case 16: {
     ext_acc sum = acc_zero();
     acc_mul(sum, x, y);

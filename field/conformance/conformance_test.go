@@ -79,6 +79,11 @@ func operations[W field.Base[W], E extension[W, E]](symbol int) []operation[E] {
 			return x.Mul(y).Add(z.Mul(sym(y))).Add(y.Mul(z)).MulBase(base.FromUint64(50))
 		}},
 		{"a sum of one product", func(x, y, _ E) E { return x.Mul(y) }},
+		{"fp mad", func(x, y, _ E) E {
+			c := uint64(w(x)[2])<<32 | uint64(w(x)[1])
+			c += uint64(w(x)[0]) * uint64(w(y)[0])
+			return element[W, E](W(uint32(c)), W(uint32(c>>32)))
+		}},
 	}
 }
 

@@ -18,6 +18,13 @@ DEVICE_INLINE u32 fp_mul(u32 a, u32 b) { return m31_mul(a, b); }
 DEVICE_INLINE u32 fp_sqr(u32 a) { return m31_sqr(a); }
 DEVICE_INLINE u32 fp_inv(u32 a) { return m31_inv(a); }
 
+// fp_mad is a b + c, as a carry chain, of which the assembler makes one instruction
+// where it would take sums of mad_wide apart to add in pairs.
+DEVICE_INLINE u64 fp_mad(u32 a, u32 b, u64 c) {
+  u32 lo = mad_lo_cc(a, b, (u32)c);
+  return (u64)madc_hi(a, b, (u32)(c >> 32)) << 32 | lo;
+}
+
 // fp_pow is a^e, and 1 for e = 0.
 DEVICE_INLINE u32 fp_pow(u32 a, u32 e) {
   u32 r = fp_one();
@@ -81,7 +88,7 @@ DEVICE_INLINE ext_acc acc_zero() {
   return s;
 }
 
-DEVICE_INLINE u64 acc_two(u64 s, u32 a, u32 b, u32 c, u32 d) { return m31_partial(mad_wide(a, b, mad_wide(c, d, s))); }
+DEVICE_INLINE u64 acc_two(u64 s, u32 a, u32 b, u32 c, u32 d) { return m31_partial(fp_mad(a, b, fp_mad(c, d, s))); }
 
 // acc_mul adds v w.
 DEVICE_INLINE void acc_mul(ext_acc &s, ext v, ext w) {

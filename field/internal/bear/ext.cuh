@@ -60,7 +60,7 @@ DEVICE_INLINE ext ext_mul(ext a, ext b) {
   for (int k = 0; k < EXT_WORDS; k++) w[k] = mul_wide(a.x[0], b.x[k]);
   for (int i = 1; i < EXT_WORDS; i++) {
     b = ext_times_x(b);
-    for (int k = 0; k < EXT_WORDS; k++) w[k] = mad_wide(a.x[i], b.x[k], i < 4 ? w[k] : fp_fold(w[k]));
+    for (int k = 0; k < EXT_WORDS; k++) w[k] = fp_mad(a.x[i], b.x[k], i < 4 ? w[k] : fp_fold(w[k]));
   }
   for (int k = 0; k < EXT_WORDS; k++) a.x[k] = fp_reduce(fp_fold(w[k]));
   return a;
@@ -114,7 +114,7 @@ DEVICE_INLINE void acc_mul(ext_acc &s, ext a, ext b) {
   for (int k = 0; k < 2 * EXT_WORDS - 1; k++) {
     int from = k < EXT_WORDS ? 0 : k - EXT_WORDS + 1, to = k < EXT_WORDS ? k : EXT_WORDS - 1;
     for (int i = from; i <= to; i++) {
-      s.w[k] = mad_wide(a.x[i], b.x[k - i], s.w[k]);
+      s.w[k] = fp_mad(a.x[i], b.x[k - i], s.w[k]);
       if ((i - from) % 2 == 1 || i == to) s.w[k] = fp_fold(s.w[k]);
     }
   }
@@ -122,7 +122,7 @@ DEVICE_INLINE void acc_mul(ext_acc &s, ext a, ext b) {
 
 // acc_mul_sym adds a s.
 DEVICE_INLINE void acc_mul_sym(ext_acc &s, ext a, sym b) {
-  for (int k = 0; k < EXT_WORDS; k++) s.w[k] = fp_fold(mad_wide(a.x[k], b.x[0], s.w[k]));
+  for (int k = 0; k < EXT_WORDS; k++) s.w[k] = fp_fold(fp_mad(a.x[k], b.x[0], s.w[k]));
 }
 
 DEVICE_INLINE ext acc_value(ext_acc s) {

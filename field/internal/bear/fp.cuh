@@ -28,6 +28,13 @@ DEVICE_INLINE u32 fp_reduce(u64 x) {
   return fp_once(madc_hi(q, FP_P, (u32)(x >> 32)));
 }
 
+// fp_mad is a b + c, as a carry chain, of which the assembler makes one instruction
+// where it would take sums of mad_wide apart to add in pairs.
+DEVICE_INLINE u64 fp_mad(u32 a, u32 b, u64 c) {
+  u32 lo = mad_lo_cc(a, b, (u32)c);
+  return (u64)madc_hi(a, b, (u32)(c >> 32)) << 32 | lo;
+}
+
 DEVICE_INLINE u32 fp_one() { return FIELD_ONEu; }
 
 // fp_from is the element of a number below P, and fp_canonical its inverse.
