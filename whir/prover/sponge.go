@@ -24,7 +24,9 @@ type sponge[W field.Base[W], E field.Element[E]] interface {
 	AbsorbDigest(words device.Buffer[W], raw bool) error
 	Challenge(dst device.Buffer[E]) error
 	Grind(bits int, nonce device.Buffer[W]) error
-	// AbsorbGrindChallenge absorbs a list, does work and draws a challenge.
+	// GrindChallenge does work and draws a challenge, AbsorbGrindChallenge absorbs a
+	// list before.
+	GrindChallenge(bits int, nonce device.Buffer[W], dst device.Buffer[E]) error
 	AbsorbGrindChallenge(list device.Buffer[W], bits int, nonce device.Buffer[W], dst device.Buffer[E]) error
 	Indices(dst device.Buffer[uint32], bits int) error
 }
@@ -36,8 +38,6 @@ type hostSponge[W field.Base[W], F field.Element[F], E field.Element[E]] struct 
 	tr     Transcript[W, E]
 	scheme *whir.Scheme[W, F, E]
 }
-
-var errOffHost = errors.New("whir: a transcript of the host cannot follow work on a device")
 
 func (s *hostSponge[W, F, E]) AbsorbHost(list []W) error {
 	s.tr.Absorb(list)
@@ -72,9 +72,11 @@ func (s *hostSponge[W, F, E]) Grind(bits int, nonce device.Buffer[W]) error {
 }
 
 func (s *hostSponge[W, F, E]) AbsorbGrindChallenge(list device.Buffer[W], bits int, nonce device.Buffer[W], dst device.Buffer[E]) error {
-	if list.Len() > 0 {
-		s.tr.Absorb(list.Host())
-	}
+	s.tr.Absorb(list.Host())
+	return s.GrindChallenge(bits, nonce, dst)
+}
+
+func (s *hostSponge[W, F, E]) GrindChallenge(bits int, nonce device.Buffer[W], dst device.Buffer[E]) error {
 	return errors.Join(s.Grind(bits, nonce), s.Challenge(dst))
 }
 

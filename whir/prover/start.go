@@ -34,7 +34,7 @@ func (o *opener[W, F, E]) start(claims []whir.BatchClaim[E], known device.Buffer
 			return
 		}
 		if work := o.params.BatchWork(); work > 0 {
-			o.do(o.tr.AbsorbGrindChallenge(device.Buffer[W]{}, work, o.out.nonce(o.out.batch), challenge))
+			o.do(o.tr.GrindChallenge(work, o.out.nonce(o.out.batch), challenge))
 		} else {
 			o.do(o.tr.Challenge(challenge))
 		}
