@@ -166,6 +166,7 @@ var small = []Options{
 	{Suite: "card"},
 	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$|batch-64$|-small$|-80x272$"},
 	{Suite: "whir", Pattern: "^(poseidon2|compress)-"},
+	{Suite: "whir", Pattern: "-n8($|-)"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
 

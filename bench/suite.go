@@ -30,6 +30,8 @@ type Case struct {
 	// CPU cases are about the processor and run with no other device.
 	CPU bool
 	Run func(*Env) ([]Measurement, error)
+	// Rows, in place of Run, sums up the rows of the cases before it.
+	Rows func([]Row) ([]Measurement, error)
 }
 
 // Measurement is what a case found, for one metric.
@@ -208,7 +210,14 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 		if o.Begin != nil {
 			o.Begin(c.Name)
 		}
-		found, launches, err := runCase(ctx, dev, c, o)
+		var found []Measurement
+		var launches map[string]int64
+		if c.Rows != nil {
+			found, err = c.Rows(rows)
+			launches = gridLaunches(rows)
+		} else {
+			found, launches, err = runCase(ctx, dev, c, o)
+		}
 		if err != nil {
 			return rows, fmt.Errorf("%s %s: %w", c.Suite, c.Name, err)
 		}

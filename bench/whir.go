@@ -1,6 +1,391 @@
 package bench
 
-// whirCases are the polynomial commitments and what they are made of.
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/transcript"
+	transprover "github.com/zkwarp/zkwarp/transcript/prover"
+	"github.com/zkwarp/zkwarp/whir"
+	whirprover "github.com/zkwarp/zkwarp/whir/prover"
+)
+
+// whirLambda is the security of every line of the measured parameters, in bits.
+const whirLambda = 100
+
+// whirCases are commitments and openings, and what they are made of.
 func whirCases() []Case {
-	return append(hashCases(), treeCases()...)
+	cases := append(hashCases(), treeCases()...)
+	add := func(name, about string, large bool, run func(*Env) ([]Measurement, error)) {
+		cases = append(cases, Case{Suite: "whir", Name: name, About: about, Large: large, Run: run})
+	}
+	for _, n := range []int{8, 16, 20, 24} {
+		add(fmt.Sprintf("babybear4-n%d-best", n), "commit and open 2^n values, the chooser's schedule", n > 20, bestCase(babyBear4, n))
+	}
+	for _, n := range []int{8, 24} {
+		add(fmt.Sprintf("koalabear4-n%d-best", n), "the same over KoalaBear", n > 20, bestCase(koalaBear4, n))
+	}
+	for _, n := range []int{8, 25} {
+		add(fmt.Sprintf("m31-n%d-best", n), "the same over Mersenne-31, two values a symbol", n > 20, bestCase(packedM31, n))
+	}
+	for _, c := range append([]cell{{8, 3, 1}}, gridCells()...) {
+		add(c.name(), "commit and open 2^n values over BabyBear, all folds the same", c.vars > 20, gridCase(c))
+	}
+	cases = append(cases, Case{Suite: "whir", Name: "grid", About: "the cells of the grid before it that were measured in this run", Rows: gridSummary})
+	for _, c := range []cell{{8, 3, 1}, {24, 3, 1}, {24, 1, 1}, {24, 6, 1}} {
+		add("modes-"+c.suffix(), "that cell without waiting for the host, with its searches for work, and with waits after every message", c.vars > 20, modesCase(c))
+		cases = append(cases, Case{Suite: "whir", Name: "stages-" + c.suffix(), About: "that cell's device time by stage", Large: c.vars > 20, GPU: true, Run: stagesCase(c)})
+	}
+	for _, n := range []int{8, 16, 18, 20, 22, 24, 26, 28} {
+		add(fmt.Sprintf("verify-n%d", n), "verify a proof of the chooser's schedule for verifiers, one core", n > 20, verifyCase(n))
+	}
+	return cases
+}
+
+// options allow as much work as is worth its time on the device: a GPU searches as
+// fast as it hashes, and many queries cost it little. In the emulator it is slow.
+func (e *Env) options(goal whir.Goal) whir.Options {
+	o := whir.Options{Lambda: whirLambda, Goal: goal, JohnsonStart: true, FoldWork: 12, QueryWork: 14}
+	switch e.Queue.Device().Kind() {
+	case device.CUDA:
+		o.FoldWork, o.QueryWork = 14, 16
+	case device.SIMT:
+		o.FoldWork, o.QueryWork = 5, 5
+	}
+	return o
+}
+
+// family makes opened tables of 2^n values: parameters and the claim.
+type family func(e *Env, n int, o whir.Options) (*opened, error)
+
+func babyBear4(e *Env, n int, o whir.Options) (*opened, error) {
+	params, err := whir.Choose(whir.SpecBabyBear4(whir.Poseidon2), n, o)
+	if err != nil {
+		return nil, err
+	}
+	return newOpened(e.Rand, whirprover.BabyBear4(whir.Poseidon2), transcript.BabyBear4(), params), nil
+}
+
+func koalaBear4(e *Env, n int, o whir.Options) (*opened, error) {
+	params, err := whir.Choose(whir.SpecKoalaBear4(whir.Poseidon2), n, o)
+	if err != nil {
+		return nil, err
+	}
+	return newOpened(e.Rand, whirprover.KoalaBear4(whir.Poseidon2), transcript.KoalaBear4(), params), nil
+}
+
+func packedM31(e *Env, n int, o whir.Options) (*opened, error) {
+	o.JohnsonStart = false
+	params, err := whir.ChooseM31(n, o)
+	if err != nil {
+		return nil, err
+	}
+	return newOpenedM31(e.Rand, params), nil
+}
+
+func bestCase(f family, n int) func(*Env) ([]Measurement, error) {
+	return func(e *Env) ([]Measurement, error) {
+		o, err := f(e, n, e.options(whir.GoalProve))
+		if err != nil {
+			return nil, err
+		}
+		return e.whole(o)
+	}
+}
+
+// whole measures proving, searching for work and verifying. Every proof has
+// challenges of its own, and so have the searches.
+func (e *Env) whole(o *opened) ([]Measurement, error) {
+	p, err := o.load(e.Queue)
+	if err != nil {
+		return nil, err
+	}
+	defer p.free()
+	var last *proof
+	session := 0
+	prove, err := e.Time("prove-ms", 1, func() error { session++; return nil }, func() (err error) {
+		last, err = p.prove(session, transprover.Chained)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := e.sameOnHost(o, session, last); err != nil {
+		return nil, err
+	}
+	searched := session
+	grind, err := e.Time("grind-ms", 1, func() error { searched++; return nil }, func() error { return o.works(e.Queue, searched) })
+	if err != nil {
+		return nil, err
+	}
+	verify, err := e.verifying(o, session, last)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(last.bytes)
+	prove.Proof = hex.EncodeToString(digest[:])
+	prove.Note = schedule(o.params) + "; work included, other work in every sample"
+	expected := 0.0
+	for _, bits := range workOf(o.params) {
+		expected += math.Exp2(float64(bits))
+	}
+	grind.Note = fmt.Sprintf("all searches of a proof apart: 2^%.2f tries expected, from %.3g to %.3g ms", math.Log2(max(1, expected)), slices.Min(grind.Samples), slices.Max(grind.Samples))
+	report := o.params.Security()
+	out := append([]Measurement{prove, grind}, verify...)
+	for _, m := range []struct {
+		metric, unit string
+		v            float64
+		note         string
+	}{
+		{"proof-kib", "KiB", float64(len(last.bytes)) / 1024, ""},
+		{"bits", "bits", report.Min, "the weakest line, proven"},
+		{"bits-sum", "bits", report.Sum, "of all lines' errors together"},
+	} {
+		out = append(out, constant(m.metric, m.unit, m.v, m.note, prove.Proof, e.Samples))
+	}
+	return out, nil
+}
+
+func constant(metric, unit string, v float64, note, proof string, samples int) Measurement {
+	return Measurement{Metric: metric, Unit: unit, Samples: slices.Repeat([]float64{v}, samples), Note: note, Proof: proof}
+}
+
+// hostTable is the largest table, in bytes, whose proof a recorded run repeats on
+// the CPU: a second or so.
+const hostTable = 1 << 24
+
+// sameOnHost proves a session again on the CPU and compares the bytes, where that
+// is quick.
+func (e *Env) sameOnHost(o *opened, session int, want *proof) error {
+	if e.Queue.OnHost() || o.bytes<<o.params.Config().LogInvRate > 2*hostTable {
+		return nil
+	}
+	cpu, err := device.Open("cpu")
+	if err != nil {
+		return err
+	}
+	q, err := cpu.NewQueue(e.Ctx)
+	if err != nil {
+		return err
+	}
+	defer q.Close()
+	p, err := o.load(q)
+	if err != nil {
+		return err
+	}
+	defer p.free()
+	got, err := p.prove(session, transprover.Chained)
+	if err != nil {
+		return err
+	}
+	if !slices.Equal(got.bytes, want.bytes) {
+		return errors.New("the proof is another one than on the CPU")
+	}
+	return nil
+}
+
+// verifying measures a proof's verification on one core, from its bytes, after
+// checking that changed proofs are rejected.
+func (e *Env) verifying(o *opened, session int, pf *proof) ([]Measurement, error) {
+	if err := o.verify(session, pf); err != nil {
+		return nil, err
+	}
+	if o.verify(session+1, pf) == nil {
+		return nil, errors.New("a proof of another session is accepted")
+	}
+	for _, at := range []int{0, len(pf.bytes) / 2, len(pf.bytes) - 1} {
+		if o.verify(session, pf.wrong(at)) == nil {
+			return nil, fmt.Errorf("a proof with another byte %d is accepted", at)
+		}
+	}
+	var m Measurement
+	allocs, err := oneCore(func() (err error) {
+		m, err = e.Time("verify-ms", 1, nil, func() error { return o.verify(session, pf) })
+		return err
+	})
+	m.Note = "from bytes, one core"
+	return []Measurement{m, constant("verify-allocs", "objects", float64(allocs)/float64(e.Samples+2), "allocated for one verification", "", e.Samples)}, err
+}
+
+func verifyCase(n int) func(*Env) ([]Measurement, error) {
+	return func(e *Env) ([]Measurement, error) {
+		o, err := babyBear4(e, n, e.options(whir.GoalVerify))
+		if err != nil {
+			return nil, err
+		}
+		p, err := o.load(e.Queue)
+		if err != nil {
+			return nil, err
+		}
+		defer p.free()
+		pf, err := p.prove(0, transprover.Chained)
+		if err != nil {
+			return nil, err
+		}
+		out, err := e.verifying(o, 0, pf)
+		if err != nil {
+			return nil, err
+		}
+		out[0].Note += "; " + schedule(o.params)
+		return append(out, constant("proof-kib", "KiB", float64(len(pf.bytes))/1024, "", "", e.Samples)), nil
+	}
+}
+
+// modesCase measures what waiting for the host costs.
+func modesCase(c cell) func(*Env) ([]Measurement, error) {
+	return func(e *Env) ([]Measurement, error) {
+		o, err := c.opened(e)
+		if err != nil {
+			return nil, err
+		}
+		p, err := o.load(e.Queue)
+		if err != nil {
+			return nil, err
+		}
+		defer p.free()
+		var out []Measurement
+		var first *proof
+		for _, mode := range []struct {
+			metric string
+			mode   transprover.Mode
+			note   string
+		}{
+			{"fused-gpu-grind-ms", transprover.Chained, "one chain of launches, searches for work on the device"},
+			{"fused-ms", transprover.HostWork, "searches for work on the host, which waits for the state before each"},
+			{"unfused-ms", transprover.Waiting, "that, and a wait for the device after every message that is absorbed or drawn by a launch of its own"},
+		} {
+			var last *proof
+			before := e.Queue.Stats()
+			m, err := e.Time(mode.metric, 1, func() error { before = e.Queue.Stats(); return nil }, func() (err error) {
+				last, err = p.prove(0, mode.mode) // the same work in all modes
+				return err
+			})
+			if err != nil {
+				return nil, err
+			}
+			if first == nil {
+				if first = last; o.verify(0, first) != nil {
+					return nil, errors.New("the proof does not verify")
+				}
+			}
+			if !slices.Equal(first.bytes, last.bytes) {
+				return nil, fmt.Errorf("%s gives another proof", mode.metric)
+			}
+			stats := e.Queue.Stats().Since(before)
+			m.Note = fmt.Sprintf("%s; %d launches, %d waits", mode.note, stats.Launches, stats.Syncs)
+			out = append(out, m)
+		}
+		return out, nil
+	}
+}
+
+// stageOf is the stage that a kernel belongs to.
+func stageOf(kernel string) string {
+	for _, s := range whirStages {
+		if slices.ContainsFunc(s.prefixes, func(prefix string) bool { return strings.HasPrefix(kernel, prefix) }) {
+			return s.name
+		}
+	}
+	return "other"
+}
+
+// whirStages are the stages by what their kernels' names begin with; the first that
+// fits counts. share is the part of the time that the proof of appleMS spends there,
+// in percent, where it is known.
+var whirStages = []struct {
+	name     string
+	prefixes []string
+	share    int
+}{
+	{"hashing", []string{"merkle_"}, 58},
+	{"ntt", []string{"ntt_"}, 14},
+	{"sumcheck", []string{"whir_round", "whir_fold", "whir_block", "whir_packed"}, 15},
+	{"constraints", []string{"whir_"}, 8},
+	{"grinding", []string{"transcript_grind"}, 0},
+	{"transcript", []string{"transcript_"}, 0},
+}
+
+// stages collects device times.
+type stages map[string]time.Duration
+
+// Trace is called by queues.
+func (s stages) Trace(e device.Event) {
+	switch e.Category {
+	case device.TraceKernel:
+		s[stageOf(e.Name)] += e.Duration
+	case device.TraceCopy:
+		s["transfers"] += e.Duration
+	}
+}
+
+// stagesCase splits a proof's device time.
+func stagesCase(c cell) func(*Env) ([]Measurement, error) {
+	return func(e *Env) ([]Measurement, error) {
+		o, err := c.opened(e)
+		if err != nil {
+			return nil, err
+		}
+		found := stages{}
+		q, err := e.Queue.Device().NewQueue(device.WithTracer(context.WithoutCancel(e.Ctx), found))
+		if err != nil {
+			return nil, err
+		}
+		defer q.Close()
+		p, err := o.load(q)
+		if err != nil {
+			return nil, err
+		}
+		defer p.free()
+		if _, err := p.prove(0, transprover.Chained); err != nil {
+			return nil, err
+		}
+		samples, names := map[string][]float64{}, []string{"other", "transfers"}
+		for _, s := range whirStages {
+			names = append(names, s.name)
+		}
+		for i := range e.Samples {
+			if err := q.Sync(); err != nil {
+				return nil, err
+			}
+			clear(found)
+			if _, err := p.prove(1+i, transprover.Chained); err != nil {
+				return nil, err
+			}
+			if err := q.Sync(); err != nil {
+				return nil, err
+			}
+			for _, name := range names {
+				samples[name] = append(samples[name], float64(found[name])/1e6)
+			}
+		}
+		total := 0.0
+		for _, name := range names {
+			total += Median(samples[name])
+		}
+		if total == 0 {
+			return nil, errors.New("the device tells no times of kernels")
+		}
+		var out []Measurement
+		for _, name := range names {
+			if Median(samples[name]) == 0 {
+				continue
+			}
+			note := fmt.Sprintf("%.0f %% of the device's time", 100*Median(samples[name])/total)
+			for _, s := range whirStages {
+				if s.name == name && s.share > 0 {
+					note += fmt.Sprintf(" (%d %% on Apple's)", s.share)
+				}
+			}
+			out = append(out, Measurement{Metric: name + "-ms", Unit: "ms", Samples: samples[name], Note: note})
+		}
+		return out, nil
+	}
 }

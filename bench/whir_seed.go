@@ -2,15 +2,12 @@ package bench
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 )
 
 // cell is one point of the WHIR grid: 2^vars coefficients, the same fold in every
 // round, and the first rate 2^-rate.
 type cell struct{ vars, fold, rate int }
-
-func (c cell) name() string { return fmt.Sprintf("grid-n%d-f%d-r%d", c.vars, c.fold, c.rate) }
 
 // appleMS is the proving time in ms that "GPU-Accelerated WHIR Proving on Apple
 // Silicon: Benchmarks and Lessons from Client-Side Metal Compute" reports for a
