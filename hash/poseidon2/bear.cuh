@@ -93,7 +93,7 @@ template <int TIMES, int SHIFT> DEVICE_INLINE u32 poseidon2_times(u32 x, u32 s) 
 // round has one new word for such a pair. In rounds of even number, from 0 on, u is
 // in a's place, in others in b's. The last one gives u/2 and d/2, whose sum and
 // difference are a and b.
-enum poseidon2_step { SPLIT, FIRST, EVEN, ODD, LAST_EVEN, LAST_ODD };
+enum class poseidon2_step { split, first, even, odd, last_even, last_odd };
 
 // poseidon2_pairs does a step for each pair of the plan.
 template <int T, poseidon2_step STEP, int K = 0> DEVICE_INLINE void poseidon2_pairs(u32 *s, u32 all, u32 twice) {
@@ -101,18 +101,18 @@ template <int T, poseidon2_step STEP, int K = 0> DEVICE_INLINE void poseidon2_pa
     constexpr int I = poseidon2_plan<T>::pair[K][0], J = poseidon2_plan<T>::pair[K][1];
     constexpr int TIMES = poseidon2_plan<T>::pair[K][2], SHIFT = poseidon2_plan<T>::pair[K][3];
     u32 &a = s[I], &b = s[J];
-    if constexpr (STEP == SPLIT) {
+    if constexpr (STEP == poseidon2_step::split) {
       u32 u = fp_add(a, b);
       b = fp_sub(a, b);
       a = u;
-    } else if constexpr (STEP == FIRST) {
+    } else if constexpr (STEP == poseidon2_step::first) {
       b = poseidon2_times<TIMES, SHIFT>(b, twice);
-    } else if constexpr (STEP == EVEN) {
+    } else if constexpr (STEP == poseidon2_step::even) {
       b = poseidon2_times<TIMES * TIMES, 2 * SHIFT>(b, twice);
-    } else if constexpr (STEP == ODD) {
+    } else if constexpr (STEP == poseidon2_step::odd) {
       a = poseidon2_times<TIMES * TIMES, 2 * SHIFT>(a, twice);
     } else {
-      u32 now = STEP == LAST_EVEN ? a : b, before = STEP == LAST_EVEN ? b : a;
+      u32 now = STEP == poseidon2_step::last_even ? a : b, before = STEP == poseidon2_step::last_even ? b : a;
       u32 u = fp_once(poseidon2_times<TIMES * TIMES, 2 * SHIFT - 1>(before, all));
       u32 d = fp_once(poseidon2_times<TIMES, SHIFT - 1>(now, 0));
       a = fp_add(u, d);
@@ -132,12 +132,12 @@ template <int T, int K = 0> DEVICE_INLINE void poseidon2_singles(u32 *s, u32 all
 }
 
 // poseidon2_rest is the sum of all words but the first, as such.
-template <int T, bool EVEN_ROUND, int K = 0> DEVICE_INLINE u64 poseidon2_rest(const u32 *s) {
+template <int T, bool EVEN, int K = 0> DEVICE_INLINE u64 poseidon2_rest(const u32 *s) {
   constexpr int PAIRS = poseidon2_plan<T>::pairs;
   if constexpr (K < PAIRS) {
-    return poseidon2_rest<T, EVEN_ROUND, K + 1>(s) + s[poseidon2_plan<T>::pair[K][EVEN_ROUND ? 0 : 1]];
+    return poseidon2_rest<T, EVEN, K + 1>(s) + s[poseidon2_plan<T>::pair[K][EVEN ? 0 : 1]];
   } else if constexpr (K < PAIRS + poseidon2_plan<T>::singles) {
-    return poseidon2_rest<T, EVEN_ROUND, K + 1>(s) + s[poseidon2_plan<T>::single[K - PAIRS][0]];
+    return poseidon2_rest<T, EVEN, K + 1>(s) + s[poseidon2_plan<T>::single[K - PAIRS][0]];
   } else {
     return 0;
   }
@@ -145,7 +145,7 @@ template <int T, bool EVEN_ROUND, int K = 0> DEVICE_INLINE u64 poseidon2_rest(co
 
 // poseidon2_partial is a partial round; rc is its constant less P.
 template <int T, poseidon2_step STEP> DEVICE_INLINE void poseidon2_partial(u32 *s, u32 rc) {
-  u32 rest = poseidon2_small(poseidon2_rest<T, STEP == FIRST || STEP == EVEN || STEP == LAST_EVEN>(s));
+  u32 rest = poseidon2_small(poseidon2_rest<T, STEP == poseidon2_step::first || STEP == poseidon2_step::even || STEP == poseidon2_step::last_even>(s));
   u32 y = poseidon2_sbox(s[0] + rc), all = fp_add(rest, y);
   s[0] = fp_sub(rest, y);
   poseidon2_pairs<T, STEP>(s, all, fp_dbl(all));
@@ -157,18 +157,18 @@ DEVICE_INLINE void poseidon2_permute(u32 *s, const u32 (*first)[T], const u32 *p
   constexpr int R = poseidon2_plan<T>::rounds;
   poseidon2_external<T>(s);
   poseidon2_half<T>(s, first);
-  poseidon2_pairs<T, SPLIT>(s, 0, 0);
-  poseidon2_partial<T, FIRST>(s, partial[0]);
+  poseidon2_pairs<T, poseidon2_step::split>(s, 0, 0);
+  poseidon2_partial<T, poseidon2_step::first>(s, partial[0]);
 #pragma unroll 1
   for (int r = 1; r + 1 < R - 1; r += 2) {
-    poseidon2_partial<T, ODD>(s, partial[r]);
-    poseidon2_partial<T, EVEN>(s, partial[r + 1]);
+    poseidon2_partial<T, poseidon2_step::odd>(s, partial[r]);
+    poseidon2_partial<T, poseidon2_step::even>(s, partial[r + 1]);
   }
   if constexpr (R % 2 == 1) {
-    poseidon2_partial<T, ODD>(s, partial[R - 2]);
-    poseidon2_partial<T, LAST_EVEN>(s, partial[R - 1]);
+    poseidon2_partial<T, poseidon2_step::odd>(s, partial[R - 2]);
+    poseidon2_partial<T, poseidon2_step::last_even>(s, partial[R - 1]);
   } else {
-    poseidon2_partial<T, LAST_ODD>(s, partial[R - 1]);
+    poseidon2_partial<T, poseidon2_step::last_odd>(s, partial[R - 1]);
   }
 #pragma unroll
   for (int i = 0; i < T; i++) s[i] = fp_once(s[i]);

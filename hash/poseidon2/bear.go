@@ -151,6 +151,7 @@ func words32[W ~uint32](s []W, n int) []uint32 { return unsafe.Slice((*uint32)(f
 
 func bearPermutation[W field.Base[W]](name string, params func(int) (Params, error), fp *kernel.Source) *Permutation[W] {
 	b16, b24 := newBear(known(params, 16)), newBear(known(params, 24))
+	header := bearHeader(name, fp, b16, b24)
 	return &Permutation[W]{
 		Name:       name,
 		Permute16:  func(s *[16]W) { b16.words(words32(s[:], 16)) },
@@ -158,7 +159,7 @@ func bearPermutation[W field.Base[W]](name string, params func(int) (Params, err
 		Lanes:      bearLanes,
 		Many16:     func(s []W) { b16.many(words32(s, 16*bearLanes)) },
 		Many24:     func(s []W) { b24.many(words32(s, 24*bearLanes)) },
-		Header:     bearHeader(bearTemplate, name, bearConstants([]*bear{b16, b24}), fp),
-		WarpHeader: bearHeader(bearWarpTemplate, name, bearWarpConstants(b16), fp),
+		Header:     header,
+		WarpHeader: bearWarpHeader(name, header, b16),
 	}
 }

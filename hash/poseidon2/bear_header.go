@@ -12,23 +12,22 @@ import (
 //go:embed bear.cuh
 var bearText string
 
-//go:embed bear_warp.cuh
-var bearWarpText string
+// bearTemplate is bear.cuh, the permutations over BabyBear and KoalaBear in CUDA.
+var bearTemplate = kernel.Template{Name: "hash/poseidon2/bear.cuh", Text: bearText}
 
-// The permutations over BabyBear and KoalaBear in CUDA.
-var (
-	bearTemplate     = kernel.Template{Name: "hash/poseidon2/bear.cuh", Text: bearText}
-	bearWarpTemplate = kernel.Template{Name: "hash/poseidon2/bear_warp.cuh", Text: bearWarpText}
-)
+// bearHeader is the template's header for one field, whose arithmetic is in fp.
+func bearHeader(name string, fp *kernel.Source, sets ...*bear) *kernel.Source {
+	constants := tables("hash/poseidon2/"+name+"_constants.cuh", bearConstants(sets))
+	return bearTemplate.Unit(name, []string{"FIELD_HEADER", fp.Name, "CONSTANTS_HEADER", constants.Name}, fp, constants)
+}
 
-// bearHeader is a template's header for one field, whose arithmetic is in fp.
-func bearHeader(t kernel.Template, name, constants string, fp *kernel.Source) *kernel.Source {
-	c := &kernel.Source{
-		Name:    strings.TrimSuffix(t.Name, ".cuh") + "_constants." + name + ".cuh",
-		Text:    "#pragma once\n#include \"device/ptx.cuh\"\n\n" + constants,
+// tables is a header without a file: numbers that follow from the parameters.
+func tables(name, text string) *kernel.Source {
+	return &kernel.Source{
+		Name:    name,
+		Text:    "#pragma once\n#include \"device/ptx.cuh\"\n\n" + text,
 		Headers: []*kernel.Source{kernel.PTX},
 	}
-	return t.Unit(name, []string{"FIELD_HEADER", fp.Name, "CONSTANTS_HEADER", c.Name}, fp, c)
 }
 
 // bearConstants is what bear.cuh takes from the parameters: round constants, in
@@ -85,29 +84,6 @@ func renderPlan(p Params) string {
   static constexpr int single[singles][3] = {%s};
 };
 `, p.Width, p.Partial, len(pairs), len(singles), strings.Join(pairs, ", "), strings.Join(singles, ", "))
-}
-
-// bearWarpConstants is what bear_warp.cuh takes from the parameters.
-func bearWarpConstants(s *bear) string {
-	var rounds [][]uint32
-	for _, half := range [][4][24]uint64{s.first, s.last} {
-		for r := range half {
-			rounds = append(rounds, words(half[r][:16]))
-		}
-	}
-	return fmt.Sprintf("#define POSEIDON2_WARP_DEGREE %d\n#define POSEIDON2_WARP_PARTIAL %d\n", s.Degree, s.Partial) +
-		warpTable("poseidon2_warp_rounds", rounds...) +
-		warpTable("poseidon2_warp_partial", words(s.partial)) +
-		warpTable("poseidon2_warp_diagonal", words(s.diagonal[:16]))
-}
-
-// warpTable is a table that lanes look up, each another word.
-func warpTable(name string, rows ...[]uint32) string {
-	text := make([]string, len(rows))
-	for i, r := range rows {
-		text[i] = list(r)
-	}
-	return fmt.Sprintf("static __device__ const __align__(16) u32 %s[%d][%d] = {%s};\n", name, len(rows), len(rows[0]), strings.Join(text, ",\n  "))
 }
 
 func words(v []uint64) []uint32 {
