@@ -16,13 +16,11 @@ type bear struct {
 	first, last [4][24]uint64
 	partial     []uint64
 	diagonal    [24]uint64
+	flat        []uint32 // all constants in the order of their use, less P
 }
 
 func newBear(p Params) *bear {
-	b := &bear{Params: p, inverse: 1, quotient: 1 << 52 / uint64(p.P)}
-	for range 5 { // each step doubles the bits that are right
-		b.inverse *= 2 - p.P*b.inverse
-	}
+	b := &bear{Params: p, inverse: p.Inverse(), quotient: 1 << 52 / uint64(p.P)}
 	c := p.Constants()
 	for r := range b.first {
 		for i := range p.Width {
@@ -34,6 +32,13 @@ func newBear(p Params) *bear {
 	}
 	for i, v := range p.Internal() {
 		b.diagonal[i] = b.form(v)
+	}
+	for r := range b.first {
+		b.flat = append(b.flat, b.less(b.first[r][:p.Width])...)
+	}
+	b.flat = append(b.flat, b.less(b.partial)...)
+	for r := range b.last {
+		b.flat = append(b.flat, b.less(b.last[r][:p.Width])...)
 	}
 	return b
 }
@@ -131,8 +136,11 @@ func (b *bear) words(state []uint32) {
 // bearLanes is how many states Many16 and Many24 take.
 const bearLanes = 16
 
-// many permutes bearLanes states, one after the other.
+// many permutes bearLanes states, one after the other if there are no vectors.
 func (b *bear) many(s []uint32) {
+	if b.vectorLanes(s) {
+		return
+	}
 	var room [24]uint32
 	one := room[:b.Width]
 	for j := range bearLanes {

@@ -60,23 +60,17 @@ func (b *bear) less(v []uint64) []uint32 {
 	return out
 }
 
-// renderPlan is the diagonal without its first entry, as pairs of words at V and
-// -V (the two words, and V) and single ones.
+// renderPlan is the pairs and singles with their factors.
 func renderPlan(p Params) string {
 	var pairs, singles []string
-	paired := map[int]bool{}
-	for i, f := range p.Diagonal[1:] {
-		for j, g := range p.Diagonal[1:] {
-			if f.Times > 0 && g.Times == -f.Times && g.Shift == f.Shift {
-				pairs = append(pairs, fmt.Sprintf("{%d, %d, %d, %d}", i+1, j+1, f.Times, f.Shift))
-				paired[i], paired[j] = true, true
-			}
-		}
+	pairWords, singleWords := p.Pairs()
+	for _, w := range pairWords {
+		f := p.Diagonal[w[0]]
+		pairs = append(pairs, fmt.Sprintf("{%d, %d, %d, %d}", w[0], w[1], f.Times, f.Shift))
 	}
-	for i, f := range p.Diagonal[1:] {
-		if !paired[i] {
-			singles = append(singles, fmt.Sprintf("{%d, %d, %d}", i+1, f.Times, f.Shift))
-		}
+	for _, w := range singleWords {
+		f := p.Diagonal[w]
+		singles = append(singles, fmt.Sprintf("{%d, %d, %d}", w, f.Times, f.Shift))
 	}
 	return fmt.Sprintf(`template <> struct poseidon2_plan<%d> {
   static constexpr int rounds = %d, pairs = %d, singles = %d;

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 )
 
@@ -19,6 +20,7 @@ func word(r *rand.Rand, i int) m31.Element {
 
 // Every lane is the single permutation of its state.
 func testLanes(t *testing.T) {
+	testMany(t)
 	r := rand.New(rand.NewPCG(24, 25))
 	for n := range 60 {
 		var a [16][Lanes]m31.Element
@@ -70,6 +72,8 @@ func benchmarkLanes(b *testing.B) {
 		}
 		report(b)
 	})
+	b.Run("babybear16", func(b *testing.B) { benchmarkMany(b, BabyBear()) })
+	b.Run("koalabear16", func(b *testing.B) { benchmarkMany(b, KoalaBear()) })
 	b.Run("24", func(b *testing.B) {
 		var s [24][Lanes]m31.Element
 		for b.Loop() {
@@ -77,4 +81,12 @@ func benchmarkLanes(b *testing.B) {
 		}
 		report(b)
 	})
+}
+
+func benchmarkMany[W field.Base[W]](b *testing.B, p *Permutation[W]) {
+	s := make([]W, 16*p.Lanes)
+	for b.Loop() {
+		p.Many16(s)
+	}
+	b.ReportMetric(float64(p.Lanes)*float64(b.N)/b.Elapsed().Seconds()/1e6, "Mperm/s")
 }

@@ -57,6 +57,35 @@ func (p Params) Internal() []uint32 {
 	return out
 }
 
+// Pairs is the words but the first, by their entries on the diagonal: pairs of words
+// that stand at V and -V, and all others.
+func (p Params) Pairs() (pairs [][2]int, singles []int) {
+	paired := make([]bool, len(p.Diagonal))
+	for i, f := range p.Diagonal {
+		for j, g := range p.Diagonal {
+			if i > 0 && f.Times > 0 && g == (Factor{-f.Times, f.Shift}) && j > 0 {
+				pairs = append(pairs, [2]int{i, j})
+				paired[i], paired[j] = true, true
+			}
+		}
+	}
+	for i := 1; i < len(paired); i++ {
+		if !paired[i] {
+			singles = append(singles, i)
+		}
+	}
+	return pairs, singles
+}
+
+// Inverse is 1/P modulo 2^32.
+func (p Params) Inverse() uint32 {
+	v := uint32(1)
+	for range 5 { // each step doubles the bits that are right
+		v *= 2 - p.P*v
+	}
+	return v
+}
+
 // M31 is the parameter set over Mersenne-31 of the given width, 16 or 24.
 func M31(width int) (Params, error) {
 	p := Params{P: m31.P, Width: width, Degree: 5, Full: 8, Diagonal: []Factor{{-2, 0}}}

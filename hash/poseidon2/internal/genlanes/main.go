@@ -1,7 +1,7 @@
-// Command genlanes writes lanes_avx2_amd64.s, lanes_avx512_amd64.s and
-// lanes_neon_arm64.s: the permutations of widths 16 and 24 on eight states at
-// once (on arm64 on four, twice). One 32-byte row of memory holds one word of all
-// eight states.
+// Command genlanes writes the permutations of widths 16 and 24 on many states at
+// once. Those over BabyBear and KoalaBear are in bear.go. Those over Mersenne-31
+// (lanes_avx2_amd64.s, lanes_avx512_amd64.s and lanes_neon_arm64.s) take eight states
+// (on arm64 four, twice). One 32-byte row of memory holds one word of all eight.
 //
 // With AVX2 all words are canonical, and the steps are those of m31.cuh; wide.go
 // and neon.go have the others.
@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/zkwarp/zkwarp/hash/poseidon2"
+	"github.com/zkwarp/zkwarp/internal/vecasm"
 )
 
 // Registers: Y0 to Y3 are the words at hand, Y4 to Y7 running sums, Y8 to Y14
@@ -217,6 +218,15 @@ func run() error {
 	}
 	if err := os.WriteFile("lanes_avx2_amd64.s", []byte(g.String()), 0o644); err != nil {
 		return err
+	}
+	for set, name := range map[*vecasm.Set]string{&vecasm.AVX2: "bear_avx2_amd64.s", &vecasm.AVX512: "bear_avx512_amd64.s"} {
+		text, err := bearFile(*set)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			return err
+		}
 	}
 	text, err := wideFile()
 	if err != nil {
