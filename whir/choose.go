@@ -40,6 +40,9 @@ type Options struct {
 	Batch int
 	// Arity of the hash trees; default 2.
 	Arity int
+	// Machine that proofs are to be fast on; default CPU. For a GPU the default
+	// of FoldWork and QueryWork is 20.
+	Machine Machine
 }
 
 // NoWork is the work in Options that forbids proof of work.
@@ -53,8 +56,12 @@ func (o Options) withDefaults() Options {
 	}
 	def(&o.Lambda, 100)
 	def(&o.Claims, 1)
-	def(&o.FoldWork, 14)
-	def(&o.QueryWork, 14)
+	work := 14
+	if o.Machine == GPU {
+		work = 20
+	}
+	def(&o.FoldWork, work)
+	def(&o.QueryWork, work)
 	def(&o.Batch, 1)
 	def(&o.Arity, 2)
 	o.FoldWork, o.QueryWork = max(o.FoldWork, 0), max(o.QueryWork, 0)
@@ -110,7 +117,7 @@ type state struct {
 }
 
 func newSearch(spec Spec, o Options) *search {
-	return &search{spec: spec, field: spec.FieldBits(), o: o, w: o.Goal.weights(), picks: map[state]pick{}, plans: map[state]plan{}}
+	return &search{spec: spec, field: spec.FieldBits(), o: o, w: o.Goal.weights(o.Machine), picks: map[state]pick{}, plans: map[state]plan{}}
 }
 
 // pick is the best regimes of a round by fold factor.
@@ -142,6 +149,26 @@ func (s *search) round(st state) pick {
 		return p
 	}
 	var p pick
+	for _, work := range s.queryWork() {
+		s.regimes(st, &p, work)
+	}
+	s.picks[st] = p
+	return p
+}
+
+// queryWork is the work before queries to try in a round. Where it is cheap there
+// is a choice.
+func (s *search) queryWork() []int {
+	out := []int{s.o.QueryWork}
+	for w := s.o.QueryWork - 1; s.o.Machine == GPU && w >= max(0, s.o.QueryWork-8); w-- {
+		out = append(out, w)
+	}
+	return out
+}
+
+// regimes tries all regimes of a round for every fold factor, with the given work
+// before its queries.
+func (s *search) regimes(st state, p *pick, queryWork int) {
 	lambda, least := float64(s.o.Lambda), 0
 	for _, mu := range s.multiplicities(st.first) {
 		reg := regimeOf(mu, st.rate, s.o.Bound)
@@ -149,7 +176,7 @@ func (s *search) round(st state) pick {
 			continue
 		}
 		samples := s.samples(reg, st.vars)
-		queries := s.queries(reg, slack, 2)
+		queries := s.queries(reg, queryWork, slack, 2)
 		if queries == 0 || samples > 8 || mu != Unique && queries == least {
 			continue // no fewer queries than a lower multiplicity has: more work for nothing
 		}
@@ -161,15 +188,13 @@ func (s *search) round(st state) pick {
 			if work > s.o.FoldWork {
 				break
 			}
-			r := Round{Fold: k, Multiplicity: mu, Samples: samples, Queries: queries, FoldWork: work, QueryWork: s.o.QueryWork}
+			r := Round{Fold: k, Multiplicity: mu, Samples: samples, Queries: queries, FoldWork: work, QueryWork: queryWork}
 			cost := s.w.round(s.spec, s.o.Batch, st, r)
 			if !p[k].ok || better(cost, p[k].cost) {
 				p[k].round, p[k].cost, p[k].ok = r, cost, true
 			}
 		}
 	}
-	s.picks[st] = p
-	return p
 }
 
 // samples is the least number of out-of-domain samples.
@@ -187,8 +212,8 @@ func (s *search) samples(reg regime, vars int) int {
 // queries is the least number of queries such that they and the combination
 // of their answers with `fresh` more claims, about a next list of 2^nextList
 // words, reach the level together; 0 if no number does.
-func (s *search) queries(reg regime, nextList float64, fresh int) int {
-	lambda, work := float64(s.o.Lambda), workBits(s.spec.Modulus, s.o.QueryWork)
+func (s *search) queries(reg regime, queryWork int, nextList float64, fresh int) int {
+	lambda, work := float64(s.o.Lambda), workBits(s.spec.Modulus, queryWork)
 	for t := max(1, int((lambda-work)/reg.queryBits(1))); t < maxCount; t++ {
 		combine := s.field - nextList - math.Log2(float64(t+fresh))
 		if combine <= lambda {
@@ -243,12 +268,13 @@ func (s *search) complete(vars int, sched Schedule) (*Params, error) {
 			}
 			return addBits(bits, regs[i+1].combineBits(s.field, t+c.Rounds[i+1].Samples))
 		}
+		most := r.QueryWork
 		r.Queries = 1
-		for r.Queries < maxCount && shift(r.Queries, s.o.QueryWork) < lambda {
+		for r.Queries < maxCount && shift(r.Queries, most) < lambda {
 			r.Queries++
 		}
 		r.QueryWork = 0
-		for r.QueryWork < s.o.QueryWork && shift(r.Queries, r.QueryWork) < lambda {
+		for r.QueryWork < most && shift(r.Queries, r.QueryWork) < lambda {
 			r.QueryWork++
 		}
 	}

@@ -140,7 +140,7 @@ func TestGoals(t *testing.T) {
 	}
 	for i, g := range goals {
 		for j := range goals {
-			if a, b := cost(ps[i], g.weights()), cost(ps[j], g.weights()); a > b*1.01 {
+			if a, b := cost(ps[i], g.weights(CPU)), cost(ps[j], g.weights(CPU)); a > b*1.01 {
 				t.Errorf("goal %d: parameters of goal %d are cheaper, %.3g against %.3g", g, goals[j], b, a)
 			}
 		}

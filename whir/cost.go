@@ -2,27 +2,57 @@ package whir
 
 import "math"
 
-// The chooser's model of cost. Times are those of one core of a current x86
-// server; only their ratios matter.
+// Machine is what the chooser thinks the prover runs on. It does not change what
+// the parameters mean, only which are the best.
+type Machine uint8
+
+// Machines. Grinding costs a GPU a thousandth of what it costs a core, and so does
+// hashing, but every step of the protocol some microseconds.
+const (
+	CPU Machine = iota // a core of a current x86 server
+	GPU                // an H100
+)
+
+// costs are the times of a machine's operations in nanoseconds; only their ratios
+// matter.
+type costs struct {
+	permutation float64 // of width 16
+	butterfly   float64 // of a transform, by base field word
+	table       float64 // sum-check work for one entry of a table, over all rounds
+	fold, round float64 // of one round of the sum-check and of the protocol, whatever their size
+}
+
+func (m Machine) costs() costs {
+	if m == GPU {
+		return costs{permutation: 0.38, butterfly: 0.0012, table: 0.03, fold: 20000, round: 150000}
+	}
+	return costs{permutation: nsPermutation, butterfly: 3, table: 100}
+}
+
+// Verifiers run on a core.
 const (
 	nsPermutation = 1000.0 // width-16 permutation
-	nsButterfly   = 3.0    // an NTT butterfly, by base field word
-	nsTable       = 100.0  // sum-check work for one entry of a table, over all rounds
 	nsMultiply    = 15.0   // a product of challenges
 )
 
 // weights say what a nanosecond of proving, a byte of proof and a nanosecond
 // of verifying cost.
-type weights struct{ prove, size, verify float64 }
+type weights struct {
+	prove, size, verify float64
+	on                  costs
+}
 
-func (g Goal) weights() weights {
-	switch g {
-	case GoalSize:
-		return weights{0.1, 10000, 0.1}
-	case GoalVerify:
-		return weights{0.1, 100, 100}
+func (g Goal) weights(m Machine) weights {
+	w := weights{1, 500, 5, m.costs()}
+	switch {
+	case g == GoalSize:
+		w.prove, w.size, w.verify = 0.1, 10000, 0.1
+	case g == GoalVerify:
+		w.prove, w.size, w.verify = 0.1, 100, 100
+	case m == GPU:
+		w.size, w.verify = 120, 0.05
 	}
-	return weights{1, 500, 5}
+	return w
 }
 
 // occupied is the expected number of nodes at depth d above t random leaves.
@@ -54,10 +84,10 @@ func (w weights) round(spec Spec, batch int, st state, r Round) float64 {
 	rowPerms := math.Ceil(row / 8)
 	table := math.Exp2(float64(st.vars))
 
-	prove := leaves*(rowPerms+1)*nsPermutation +
-		leaves*row*float64(depth)/2*nsButterfly +
-		table*nsTable +
-		(float64(r.Fold)*math.Exp2(float64(r.FoldWork))+math.Exp2(float64(r.QueryWork)))*nsPermutation
+	prove := leaves*(rowPerms+1)*w.on.permutation +
+		leaves*row*float64(depth)/2*w.on.butterfly +
+		table*w.on.table + float64(r.Fold)*w.on.fold + w.on.round +
+		(float64(r.Fold)*math.Exp2(float64(r.FoldWork))+math.Exp2(float64(r.QueryWork)))*w.on.permutation
 	rows := occupied(r.Queries, depth)
 	siblings := pathNodes(r.Queries, depth)
 	d := float64(spec.ChallengeWords)
@@ -72,5 +102,5 @@ func (w weights) final(spec Spec, vars, t int) float64 {
 	n, d := math.Exp2(float64(vars)), float64(spec.ChallengeWords)
 	size := 4 * (n*d + float64(vars)*2*d)
 	verify := n*(float64(t)+2)*nsMultiply + n*d/8*nsPermutation
-	return w.prove*n*nsTable + w.size*size + w.verify*verify
+	return w.prove*n*w.on.table + w.size*size + w.verify*verify
 }

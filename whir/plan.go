@@ -27,9 +27,13 @@ type Prediction struct {
 	ProofBytes int
 }
 
-// Predict applies the chooser's model of cost to the parameters.
-func (p *Params) Predict() Prediction {
+// Predict applies the chooser's model of cost for a core to the parameters.
+func (p *Params) Predict() Prediction { return p.PredictOn(CPU) }
+
+// PredictOn is Predict for a machine; the verifier is on a core all the same.
+func (p *Params) PredictOn(m Machine) Prediction {
 	sum := func(w weights) float64 {
+		w.on = m.costs()
 		total := 0.0
 		for i, r := range p.c.Rounds {
 			total += w.round(p.c.Spec, p.c.Batch, state{p.vars[i], p.rate[i], i == 0}, r)
