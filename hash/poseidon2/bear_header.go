@@ -51,15 +51,6 @@ func bearConstants(sets []*bear) string {
 	return b.String()
 }
 
-// less is words less P, modulo 2^32.
-func (b *bear) less(v []uint64) []uint32 {
-	out := words(v)
-	for i := range out {
-		out[i] -= b.P
-	}
-	return out
-}
-
 // renderPlan is the pairs and singles with their factors.
 func renderPlan(p Params) string {
 	var pairs, singles []string
@@ -78,12 +69,4 @@ func renderPlan(p Params) string {
   static constexpr int single[singles][3] = {%s};
 };
 `, p.Width, p.Partial, len(pairs), len(singles), strings.Join(pairs, ", "), strings.Join(singles, ", "))
-}
-
-func words(v []uint64) []uint32 {
-	out := make([]uint32, len(v))
-	for i, w := range v {
-		out[i] = uint32(w)
-	}
-	return out
 }

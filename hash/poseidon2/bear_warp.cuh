@@ -5,6 +5,19 @@
 #include "POSEIDON2_HEADER"
 #include "TABLES_HEADER"
 
+// poseidon2_warp_product is poseidon2_product(a, b) without one step of its latency,
+// where b * FP_INVERSE is known before a is.
+DEVICE_INLINE i32 poseidon2_warp_product(i32 a, i32 b, u32 inverse) {
+  i64 t = mul_wide(a, b);
+  return (i32)(t >> 32) - mul_hi((i32)((u32)a * inverse), (i32)FP_P);
+}
+
+DEVICE_INLINE u32 poseidon2_warp_sbox(u32 x) {
+  i32 y = poseidon2_product((i32)x, (i32)x), z = poseidon2_warp_product(y, (i32)x, x * FP_INVERSE);
+  if (POSEIDON2_DEGREE == 7) z = poseidon2_warp_product(poseidon2_product(y, y), z, (u32)z * FP_INVERSE);
+  return poseidon2_lift((u32)z);
+}
+
 // poseidon2_warp_external multiplies by circ(2 M4, M4, M4, M4). Row i of M4 is
 // word i twice, the word after it three times, and the other two once.
 DEVICE_INLINE u32 poseidon2_warp_external(u32 x) {
@@ -27,17 +40,15 @@ DEVICE_INLINE u32 poseidon2_warp_external(u32 x) {
 DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
   u32 lane = threadIdx.x & 31, diagonal = ldg(poseidon2_warp_diagonal[0] + (lane & 15));
   const uint4 *weights = (const uint4 *)poseidon2_warp_weights[lane];
-  u64 total = 0;
+  u64 total[4];
 #pragma unroll
   for (u32 i = 0; i < 4; i++) {
     uint4 w = ldg(weights + i);
-    total = mad_wide(shfl_idx(x, 4 * i), w.x, total);
-    total = fp_fold(mad_wide(shfl_idx(x, 4 * i + 1), w.y, total));
-    total = mad_wide(shfl_idx(x, 4 * i + 2), w.z, total);
-    total = fp_fold(mad_wide(shfl_idx(x, 4 * i + 3), w.w, total));
+    total[i] = mad_wide(shfl_idx(x, 4 * i), w.x, mul_wide(shfl_idx(x, 4 * i + 1), w.y));
+    total[i] = fp_fold(mad_wide(shfl_idx(x, 4 * i + 2), w.z, mad_wide(shfl_idx(x, 4 * i + 3), w.w, total[i])));
   }
-  u32 t = shfl_idx(x, 0) + POSEIDON2_WARP_FIRST, y = poseidon2_sbox(t);
-  u32 sum = fp_add(fp_reduce(total), ldg(poseidon2_warp_constants[0] + lane)), feedback = ldg(poseidon2_warp_feedback[0] + lane);
+  u32 t = shfl_idx(x, 0) + POSEIDON2_WARP_FIRST, y = poseidon2_warp_sbox(t);
+  u32 sum = fp_add(fp_reduce(fp_fold(fp_fold(total[0] + total[1]) + fp_fold(total[2] + total[3]))), ldg(poseidon2_warp_constants[0] + lane)), feedback = ldg(poseidon2_warp_feedback[0] + lane);
   u32 rest = shfl_idx(sum, 0), known = shfl_idx(sum, 1);
   t = rest - y;
 #pragma unroll 1
@@ -47,7 +58,7 @@ DEVICE_INLINE u32 poseidon2_warp_partial(u32 x) {
     sum = fp_add(fp_mul(feedback, y), sum);
     feedback = shfl_up(feedback, 1);
     known = shfl_idx(sum, r + 1);
-    y = poseidon2_sbox(t);
+    y = poseidon2_warp_sbox(t);
     t = rest - y;
   }
   x = fp_add(fp_mul(x, diagonal), fp_add(rest, y));
@@ -64,7 +75,7 @@ static __device__ __noinline__ u32 poseidon2_warp_permute(u32 x) {
   for (u32 half = 0;; half++) {
 #pragma unroll 1
     for (u32 r = 0; r < 4; r++) {
-      x = poseidon2_warp_external(poseidon2_sbox(x + c));
+      x = poseidon2_warp_external(poseidon2_warp_sbox(x + c));
       c = ldg(constants += 16);
     }
     if (half == 1) return x;

@@ -24,53 +24,57 @@ func bearWarpHeader(name string, header *kernel.Source, b *bear) *kernel.Source 
 // one for each partial round and more.
 func bearWarpTables(b *bear) string {
 	var rounds [][]uint32
-	for _, half := range [][4][24]uint64{b.first, b.last} {
+	for _, half := range [][4][24]int64{b.first, b.last} {
 		for r := range half {
 			rounds = append(rounds, b.less(half[r][:16]))
 		}
 	}
 	rounds = append(rounds, make([]uint32, 16)) // is read but not used
 
-	add := func(x, y uint64) uint64 { return b.small(x + y) }
-	mul := func(x, y uint64) uint64 { return b.reduce(x * y) }
+	p := int64(b.P)
+	residue := func(v int64) int64 { return (v%p + p) % p }
+	words := func(v []int64) []uint32 {
+		out := make([]uint32, len(v))
+		for i, x := range v {
+			out[i] = uint32(residue(x))
+		}
+		return out
+	}
+	mul := func(x, y int64) int64 { return product(x, y, p, b.inverse) }
 
 	// row is the weights of words 1 to 15 in their sum after r rounds whose S-boxes
 	// give 0, and all its sum: what a 1 added to each of them contributes then.
 	var weights [][]uint32
-	var totals []uint64
-	row := make([]uint64, 16)
+	var totals []int64
+	row := make([]int64, 16)
 	for i := 1; i < 16; i++ {
 		row[i] = b.form(1)
 	}
 	for range 32 {
-		var all uint64
+		var all int64
 		for _, w := range row {
-			all = add(all, w)
+			all = residue(all + w)
 		}
 		weights, totals = append(weights, words(row)), append(totals, all)
 		for i := 1; i < 16; i++ {
-			row[i] = add(mul(row[i], b.diagonal[i]), all)
+			row[i] = residue(mul(row[i], b.diagonal[i]) + all)
 		}
 	}
 
 	// Of lane r: the constant after round r, and what round 0's S-box adds to the sum
 	// of round r. Of word i: what the constants have added to it in the end.
-	constants, feedback, extra := make([]uint32, 32), make([]uint32, 32), make([]uint64, 16)
-	for r := range b.partial[1:] {
-		constants[r] = uint32(b.partial[r+1])
-	}
-	for r := 2; r < 32; r++ {
-		feedback[r] = uint32(totals[r-1])
-	}
+	constants, feedback, extra := make([]int64, 32), make([]int64, 32), make([]int64, 16)
+	copy(constants, b.partial[1:])
+	copy(feedback[2:], totals[1:])
 	for i := 1; i < 16; i++ {
 		for _, c := range b.partial[1:] {
-			extra[i] = mul(add(extra[i], c), b.diagonal[i])
+			extra[i] = mul(residue(extra[i]+c), b.diagonal[i])
 		}
 	}
-	diagonal := append([]uint32{0}, words(b.diagonal[1:16])...)
+	diagonal := append([]int64{0}, b.diagonal[1:16]...)
 	return fmt.Sprintf("#define POSEIDON2_WARP_PARTIAL %d\n#define POSEIDON2_WARP_FIRST 0x%xu\n", b.Partial, b.less(b.partial[:1])[0]) +
-		warpTable("rounds", rounds...) + warpTable("weights", weights...) + warpTable("constants", constants) +
-		warpTable("feedback", feedback) + warpTable("extra", words(extra)) + warpTable("diagonal", diagonal)
+		warpTable("rounds", rounds...) + warpTable("weights", weights...) + warpTable("constants", words(constants)) +
+		warpTable("feedback", words(feedback)) + warpTable("extra", words(extra)) + warpTable("diagonal", words(diagonal))
 }
 
 // warpTable is a table that lanes look up, each another word or row.

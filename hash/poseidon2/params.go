@@ -30,8 +30,8 @@ type Params struct {
 // Factor is the number Times * 2^Shift of a prime field; Shift may be negative.
 type Factor struct{ Times, Shift int }
 
-// power, root and minus are 2^shift, 2^-shift and -2^-shift.
-func power(shift int) Factor { return Factor{1, shift} }
+// times, root and minus are 2^shift, 2^-shift and -2^-shift.
+func times(shift int) Factor { return Factor{1, shift} }
 func root(shift int) Factor  { return Factor{1, -shift} }
 func minus(shift int) Factor { return Factor{-1, -shift} }
 
@@ -103,7 +103,7 @@ func M31(width int) (Params, error) {
 		return Params{}, fmt.Errorf("poseidon2: no Mersenne-31 permutation of width %d", width)
 	}
 	for _, s := range shifts {
-		p.Diagonal = append(p.Diagonal, power(s))
+		p.Diagonal = append(p.Diagonal, times(s))
 	}
 	return p, nil
 }
