@@ -94,6 +94,20 @@ func Choose(spec Spec, vars int, o Options) (*Params, error) {
 	return s.complete(vars, sched)
 }
 
+// ChooseFirst finds parameters over the first of the fields in which the level can
+// be reached, such as a quartic extension and then a quintic one. The parameters'
+// Spec says which it is.
+func ChooseFirst(vars int, o Options, specs ...Spec) (*Params, error) {
+	err := fmt.Errorf("whir: choosing parameters: no field to choose from")
+	for _, spec := range specs {
+		var p *Params
+		if p, err = Choose(spec, vars, o); !errors.Is(err, ErrInfeasible) {
+			return p, err
+		}
+	}
+	return nil, err
+}
+
 // better says whether a cost is below another by more than the last bits, which
 // differ between processors: the same options give the same parameters
 // everywhere.

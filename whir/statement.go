@@ -24,6 +24,7 @@ type Weight[E any] interface {
 const (
 	KindEq   = 1
 	KindSel  = 2
+	KindPart = 3
 	KindUser = 16
 )
 

@@ -88,6 +88,20 @@ func factorsOf[E field.Element[E]](w whir.Weight[E]) (factors []E, ok bool) {
 		for _, a := range w.Point {
 			factors = append(factors, a.One(), a)
 		}
+	case whir.Part[E]:
+		rest, ok := factorsOf(w.Weight)
+		if !ok {
+			return nil, false
+		}
+		var zero E
+		for j := range w.Bits {
+			bit := [2]E{zero.One(), zero}
+			if w.Prefix>>(w.Bits-1-j)&1 == 1 {
+				bit = [2]E{zero, zero.One()}
+			}
+			factors = append(factors, bit[:]...)
+		}
+		factors = append(factors, rest...)
 	default:
 		return nil, false
 	}
@@ -222,7 +236,7 @@ func (o *opener[W, F, E]) startDense(claims []whir.BatchClaim[E], factors, mu de
 			o.do(o.addWeights(o.w, factors.Slice(2*m*c, 2*m*(c+1)), m, coeffs.Slice(c, c+1), false))
 			continue
 		}
-		w, ok := claims[c].Weight.(Tabled[E])
+		w, ok := tabled(claims[c].Weight)
 		if !ok {
 			o.do(fmt.Errorf("weight %T has no table", claims[c].Weight))
 			return
@@ -235,6 +249,28 @@ func (o *opener[W, F, E]) startDense(claims []whir.BatchClaim[E], factors, mu de
 		}
 	}
 	o.fold(0)
+}
+
+// tabled is the weight as one with a table, if it has one.
+func tabled[E field.Element[E]](w whir.Weight[E]) (Tabled[E], bool) {
+	if part, ok := w.(whir.Part[E]); ok {
+		inner, ok := tabled(part.Weight)
+		return tabledPart[E]{part, inner}, ok
+	}
+	t, ok := w.(Tabled[E])
+	return t, ok
+}
+
+// tabledPart is a part whose inner weight has a table.
+type tabledPart[E field.Element[E]] struct {
+	whir.Part[E]
+	inner Tabled[E]
+}
+
+// AddTo works on the part's entries.
+func (w tabledPart[E]) AddTo(dst []E, coeff E) {
+	size := 1 << w.inner.Vars()
+	w.inner.AddTo(dst[w.Prefix*size:(w.Prefix+1)*size], coeff)
 }
 
 // addOwn adds a caller's weight, with its table made on the host.
