@@ -11,7 +11,7 @@ import (
 
 // vectors does whole blocks of a slice with vector instructions, where the machine
 // has them; what is left is done element by element.
-var vectors = &bearvec.Field{P: P, Inverse: inverse, W: 100663290, I: uint32(imaginary), Quintic: bearvec.FifthIsOneMinusSquare}
+var vectors = &bearvec.Field{P: P, Inverse: inverse, Square: uint32(square), W: 100663290, I: uint32(imaginary), Quintic: bearvec.FifthIsOneMinusSquare}
 
 // imaginary is the root of unity of order 4.
 var imaginary = Root(2)
@@ -106,16 +106,23 @@ func FoldExt[E Ext[E]](dst, lo, hi []E, r E) {
 }
 
 // roundBlock is the number of elements that RoundExt and RoundBase pass twice while
-// they are in the first-level cache.
-const roundBlock = 256
+// they are in the first-level cache; those of E5 take so long that caches do not
+// matter.
+func roundBlock[E Ext[E]]() int {
+	var zero E
+	if len(zero) == 4 {
+		return 512
+	}
+	return 4096
+}
 
 // RoundExt is a sum-check message for the product of two tables f and w, given as
 // halves: the sum at 0 of the first variable, over loF[i]*loW[i], and the leading
 // coefficient, over (hiF[i]-loF[i])*(hiW[i]-loW[i]).
 func RoundExt[E Ext[E]](loF, hiF, loW, hiW []E) (atZero, lead E) {
 	hiF, loW, hiW = hiF[:len(loF)], loW[:len(loF)], hiW[:len(loF)]
-	for from := 0; from < len(loF); from += roundBlock {
-		to := min(from+roundBlock, len(loF))
+	for from, block := 0, roundBlock[E](); from < len(loF); from += block {
+		to := min(from+block, len(loF))
 		atZero = atZero.Add(DotExt(loF[from:to], loW[from:to]))
 		lead = lead.Add(dotStepExt(loF[from:to], hiF[from:to], loW[from:to], hiW[from:to]))
 	}
@@ -125,8 +132,8 @@ func RoundExt[E Ext[E]](loF, hiF, loW, hiW []E) (atZero, lead E) {
 // RoundBase is RoundExt for a table f of prime field elements.
 func RoundBase[E Ext[E]](loF, hiF []Element, loW, hiW []E) (atZero, lead E) {
 	hiF, loW, hiW = hiF[:len(loF)], loW[:len(loF)], hiW[:len(loF)]
-	for from := 0; from < len(loF); from += roundBlock {
-		to := min(from+roundBlock, len(loF))
+	for from, block := 0, roundBlock[E](); from < len(loF); from += block {
+		to := min(from+block, len(loF))
 		atZero = atZero.Add(DotBase(loF[from:to], loW[from:to]))
 		lead = lead.Add(dotStepBase(loF[from:to], hiF[from:to], loW[from:to], hiW[from:to]))
 	}

@@ -12,6 +12,7 @@ package bearvec
 // Field is a prime field: the assembly reads its first words in this order.
 type Field struct {
 	P, Inverse uint32  // 1/P modulo 2^32
+	Square     uint32  // 2^64 mod P, which stands for 2^32
 	W          uint32  // X^4 = W in the extension of degree four, in Montgomery form
 	I          uint32  // the root of unity of order 4
 	Quintic    Quintic // the extension of degree five
@@ -37,15 +38,14 @@ func first(s []uint32) *uint32 { return &s[0] }
 // few is the number of elements up to which it does not pay to ready constants.
 const few = 16
 
-func (f *Field) factor(s uint32) *factor { return &factor{s, s * f.Inverse} }
+func (f *Field) factor(s uint32) factor { return factor{s, s * f.Inverse} }
 
-func (f *Field) constant(e []uint32) *constant {
-	var c constant
+func (f *Field) constant(e []uint32) (c constant) {
 	for i := range c.words {
 		c.words[i] = e[i%len(e)]
 		c.quotients[i] = c.words[i] * f.Inverse
 	}
-	return &c
+	return c
 }
 
 // reduce is x / 2^32 modulo P for x below 2^32 P.
@@ -70,32 +70,40 @@ func whole(n int) int {
 }
 
 // matrix of multiplication by an element of degree four.
-func (f *Field) matrix(r []uint32) *matrix {
+func (f *Field) matrix(r []uint32) (m matrix) {
 	var rows [4][4]uint32 // X^i r
 	copy(rows[0][:], r)
 	for i := range 3 {
 		rows[i+1] = [4]uint32{f.mul(rows[i][3], f.W), rows[i][0], rows[i][1], rows[i][2]}
 	}
-	var m matrix
 	for k, from := range [4][2]int{{0, 2}, {2, 0}, {1, 3}, {3, 1}} {
 		for odd := range 2 {
 			m[4*odd+k] = [4]uint32{rows[from[0]][odd], 0, rows[from[1]][2+odd], 0}
 		}
 	}
-	return &m
+	return m
+}
+
+// quotient is x / 2^32 modulo P for any x: what is above 2^32 P is taken off first, at
+// most twice.
+func (f *Field) quotient(x uint64) uint32 {
+	h := uint32(x >> 32)
+	h = min(h, h-f.P)
+	h = min(h, h-f.P)
+	return f.reduce(uint64(h)<<32 | x&(1<<32-1))
 }
 
 // lane adds up sum k over the lanes of one parity, modulo P and divided by 2^32.
 // Sums of high and of low words stay below 2^64 for up to 2^32 numbers.
 func (f *Field) lane(s *sums, k, parity int) uint32 {
 	lanes := sumLanes()
+	v := s[2*lanes*k : 2*lanes*(k+1)]
 	var all, high uint64
 	for i := parity; i < lanes; i += 2 {
-		all += s[2*lanes*k+i]
-		high += s[2*lanes*k+lanes+i]
+		all += v[i]
+		high += v[lanes+i]
 	}
-	p := uint64(f.P)
-	return f.add(uint32(high%p), f.reduce((all-high<<32)%p))
+	return f.add(f.mul(f.quotient(high), f.Square), f.quotient(all-high<<32))
 }
 
 // Add sets dst[i] = a[i] + b[i].
@@ -127,7 +135,8 @@ func (f *Field) Scale(dst, a []uint32, s uint32) int {
 	if len(dst) == 0 {
 		return 0
 	}
-	return scaleBlocks(first(dst), first(a), f.factor(s), f, len(dst))
+	k := f.factor(s)
+	return scaleBlocks(first(dst), first(a), &k, f, len(dst))
 }
 
 // Radix4 does two layers of butterflies on the quarters of a column: with w = w1[i]
@@ -138,7 +147,8 @@ func (f *Field) Radix4(x0, x1, x2, x3, w1, w2, w3 []uint32) int {
 	if len(x0) == 0 {
 		return 0
 	}
-	return radix4Blocks(first(x0), first(x1), first(x2), first(x3), first(w1), first(w2), first(w3), f.factor(f.I), f, len(x0))
+	i := f.factor(f.I)
+	return radix4Blocks(first(x0), first(x1), first(x2), first(x3), first(w1), first(w2), first(w3), &i, f, len(x0))
 }
 
 // Radix16 is Radix4 on the quarters of every 16 words, with the twiddles w, and then
@@ -147,32 +157,35 @@ func (f *Field) Radix16(x []uint32, w *[3][4]uint32) int {
 	if len(x) == 0 {
 		return 0
 	}
-	return radix16Blocks(first(x), &w[0][0], f.factor(f.I), f, len(x))
+	i := f.factor(f.I)
+	return radix16Blocks(first(x), &w[0][0], &i, f, len(x))
 }
 
 // FoldBase sets dst[i] = lo[i] + r*(hi[i] - lo[i]) for words lo and hi and elements
 // of r's degree.
 func (f *Field) FoldBase(dst, lo, hi, r []uint32) int {
-	switch n := len(dst) / len(r); {
-	case n < few:
+	n := len(dst) / len(r)
+	if n < few {
 		return 0
-	case len(r) == 4:
-		return foldBase4Blocks(first(dst), first(lo), first(hi), f.constant(r), f, n)
-	default:
-		return foldBase5Blocks(first(dst), first(lo), first(hi), f.constant(r), f, n)
 	}
+	k := f.constant(r)
+	if len(r) == 4 {
+		return foldBase4Blocks(first(dst), first(lo), first(hi), &k, f, n)
+	}
+	return foldBase5Blocks(first(dst), first(lo), first(hi), &k, f, n)
 }
 
 // MulAddBase sets dst[i] += c * x[i] for words x and elements of c's degree.
 func (f *Field) MulAddBase(dst, x, c []uint32) int {
-	switch n := len(dst) / len(c); {
-	case n < few:
+	n := len(dst) / len(c)
+	if n < few {
 		return 0
-	case len(c) == 4:
-		return mulAddBase4Blocks(first(dst), first(x), f.constant(c), f, n)
-	default:
-		return mulAddBase5Blocks(first(dst), first(x), f.constant(c), f, n)
 	}
+	k := f.constant(c)
+	if len(c) == 4 {
+		return mulAddBase4Blocks(first(dst), first(x), &k, f, n)
+	}
+	return mulAddBase5Blocks(first(dst), first(x), &k, f, n)
 }
 
 // DotBase is the sum of x[i]*y[i], into the element sum, for words x.
@@ -210,7 +223,8 @@ func (f *Field) fold4(dst, lo, hi, r []uint32) int {
 	if len(dst) < 4*few {
 		return 0
 	}
-	return fold4Blocks(first(dst), first(lo), first(hi), f.matrix(r), f, len(dst)/4)
+	m := f.matrix(r)
+	return fold4Blocks(first(dst), first(lo), first(hi), &m, f, len(dst)/4)
 }
 
 // mulAdd4 sets dst[i] += c * x[i].
@@ -218,7 +232,8 @@ func (f *Field) mulAdd4(dst, x, c []uint32) int {
 	if len(dst) < 4*few {
 		return 0
 	}
-	return mulAdd4Blocks(first(dst), first(x), f.matrix(c), f, len(dst)/4)
+	m := f.matrix(c)
+	return mulAdd4Blocks(first(dst), first(x), &m, f, len(dst)/4)
 }
 
 // scale4 sets dst[i] = c * x[i].
@@ -226,7 +241,8 @@ func (f *Field) scale4(dst, x, c []uint32) int {
 	if len(dst) < 4*few {
 		return 0
 	}
-	return scale4Blocks(first(dst), first(x), f.matrix(c), f, len(dst)/4)
+	m := f.matrix(c)
+	return scale4Blocks(first(dst), first(x), &m, f, len(dst)/4)
 }
 
 // dot4 is the sum of x[i]*y[i], into the element sum.

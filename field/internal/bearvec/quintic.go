@@ -55,13 +55,11 @@ func (f *Field) finish(p *parts, n int) {
 	}
 }
 
-// linear5 calls done for each block with the products of r and x's elements, and says
-// for how many elements it did.
-func (f *Field) linear5(x, r []uint32, done func(from int, product []uint32)) int {
-	all := whole(len(x) / 5)
-	if all == 0 {
-		return 0
-	}
+// columns5 is multiplication by an element: columns[k][i] is by what coefficient i
+// goes into coefficient k.
+type columns5 [5][5]uint32
+
+func (f *Field) columns5(r []uint32) (columns columns5) {
 	var c [9]uint32
 	copy(c[:], r)
 	for j, s := range f.Quintic.steps {
@@ -71,97 +69,142 @@ func (f *Field) linear5(x, r []uint32, done func(from int, product []uint32)) in
 			c[5+j] = f.add(c[s.a], b)
 		}
 	}
-	var columns [5][5]uint32 // by what coefficient i of x goes into coefficient k
 	for i, row := range f.Quintic.rows {
 		for k, at := range row {
 			columns[k][i] = c[at]
 		}
 	}
-	var in, out parts
-	var product [5 * quinticBlock]uint32
-	for from := 0; from < all; from += quinticBlock {
-		n := min(quinticBlock, all-from)
-		f.apart(&in, x[5*from:], n)
-		for k := range 5 {
-			constants5Blocks(&out[k][0], &in[0][0], partBytes, &columns[k], f, n)
-		}
-		together5Blocks(&product[0], &out[0][0], partBytes, f, n)
-		done(5*from, product[:5*n])
+	return columns
+}
+
+// work is memory for a block. It stays on the stack: functions that are not known
+// when compiling must not see it.
+type work struct {
+	a, b    parts
+	product [5 * quinticBlock]uint32
+}
+
+// linear5 is the product of n elements x, in w.product.
+func (f *Field) linear5(w *work, x []uint32, c *columns5, n int) {
+	f.apart(&w.a, x, n)
+	for k := range 5 {
+		constants5Blocks(&w.b[k][0], &w.a[0][0], partBytes, &c[k], f, n)
 	}
-	return all
+	together5Blocks(&w.product[0], &w.b[0][0], partBytes, f, n)
 }
 
 // fold5 sets dst[i] = lo[i] + r*(hi[i] - lo[i]) for elements of degree five.
 func (f *Field) fold5(dst, lo, hi, r []uint32) int {
 	all := whole(len(dst) / 5)
-	var difference [5 * quinticBlock]uint32
-	for from := 0; from < 5*all; from += len(difference) {
-		to := min(from+len(difference), 5*all)
-		d := difference[:to-from]
-		subOneBlocks(&d[0], &hi[from], &lo[from], f, len(d))
-		f.linear5(d, r, func(_ int, product []uint32) {
-			addOneBlocks(&dst[from], &lo[from], &product[0], f, len(product))
-		})
+	if all == 0 {
+		return 0
+	}
+	var w work
+	c := f.columns5(r)
+	for from := 0; from < all; from += quinticBlock {
+		n, at := min(quinticBlock, all-from), 5*from
+		subOneBlocks(&w.product[0], &hi[at], &lo[at], f, 5*n)
+		f.linear5(&w, w.product[:], &c, n)
+		addOneBlocks(&dst[at], &lo[at], &w.product[0], f, 5*n)
 	}
 	return all
 }
 
 // mulAdd5 sets dst[i] += c * x[i].
 func (f *Field) mulAdd5(dst, x, c []uint32) int {
-	return f.linear5(x[:len(dst)], c, func(from int, product []uint32) {
-		addOneBlocks(&dst[from], &dst[from], &product[0], f, len(product))
-	})
+	all := whole(len(dst) / 5)
+	if all == 0 {
+		return 0
+	}
+	var w work
+	m := f.columns5(c)
+	for from := 0; from < all; from += quinticBlock {
+		n, at := min(quinticBlock, all-from), 5*from
+		f.linear5(&w, x[at:], &m, n)
+		addOneBlocks(&dst[at], &dst[at], &w.product[0], f, 5*n)
+	}
+	return all
 }
 
 // scale5 sets dst[i] = c * x[i].
 func (f *Field) scale5(dst, x, c []uint32) int {
-	return f.linear5(x[:len(dst)], c, func(from int, product []uint32) { copy(dst[from:], product) })
+	all := whole(len(dst) / 5)
+	if all == 0 {
+		return 0
+	}
+	var w work
+	m := f.columns5(c)
+	for from := 0; from < all; from += quinticBlock {
+		n, at := min(quinticBlock, all-from), 5*from
+		f.linear5(&w, x[at:], &m, n)
+		copy(dst[at:], w.product[:5*n])
+	}
+	return all
+}
+
+// sums5 is sums of coefficients.
+type sums5 [5][quinticBlock]uint32
+
+// addProducts5 adds the products of the n elements in w.a and w.b.
+func (f *Field) addProducts5(s *sums5, w *work, n int) {
+	f.finish(&w.b, n)
+	for k := range 5 {
+		var y [5]*uint32
+		for i, row := range f.Quintic.rows {
+			y[i] = &w.b[row[k]][0]
+		}
+		products5Blocks(&w.product[0], &w.a[0][0], partBytes, &y, f, n)
+		addOneBlocks(&s[k][0], &s[k][0], &w.product[0], f, n)
+	}
+}
+
+// total is the element of the sums.
+func (f *Field) total(sum []uint32, s *sums5) {
+	for k := range s {
+		var v uint64
+		for _, x := range s[k] {
+			v += uint64(x)
+		}
+		sum[k] = uint32(v % uint64(f.P))
+	}
 }
 
 // dot5 is the sum of x[i]*y[i], into the element sum.
 func (f *Field) dot5(sum, x, y []uint32) int {
-	return f.blocks5(sum, len(x)/5, func(from, n int, a, b *parts) {
-		f.apart(a, x[5*from:], n)
-		f.apart(b, y[5*from:], n)
-	})
+	clear(sum)
+	all := whole(len(x) / 5)
+	if all == 0 {
+		return 0
+	}
+	var w work
+	var s sums5
+	for from := 0; from < all; from += quinticBlock {
+		n := min(quinticBlock, all-from)
+		f.apart(&w.a, x[5*from:], n)
+		f.apart(&w.b, y[5*from:], n)
+		f.addProducts5(&s, &w, n)
+	}
+	f.total(sum, &s)
+	return all
 }
 
 // dotStep5 is the sum of (x1[i]-x0[i])*(y1[i]-y0[i]).
 func (f *Field) dotStep5(sum, x0, x1, y0, y1 []uint32) int {
-	var difference [5 * quinticBlock]uint32
-	return f.blocks5(sum, len(x0)/5, func(from, n int, a, b *parts) {
-		from *= 5
-		subOneBlocks(&difference[0], &x1[from], &x0[from], f, 5*n)
-		f.apart(a, difference[:], n)
-		subOneBlocks(&difference[0], &y1[from], &y0[from], f, 5*n)
-		f.apart(b, difference[:], n)
-	})
-}
-
-// blocks5 is the sum of the products of n elements, as far as there are whole vectors of
-// them; fill reads a block of both factors.
-func (f *Field) blocks5(sum []uint32, n int, fill func(from, n int, a, b *parts)) int {
 	clear(sum)
-	all := whole(n)
-	var a, b, sums parts
-	var product [quinticBlock]uint32
+	all := whole(len(x0) / 5)
+	if all == 0 {
+		return 0
+	}
+	var w work
+	var s sums5
 	for from := 0; from < all; from += quinticBlock {
-		n := min(quinticBlock, all-from)
-		fill(from, n, &a, &b)
-		f.finish(&b, n)
-		for k := range 5 {
-			var y [5]*uint32
-			for i, row := range f.Quintic.rows {
-				y[i] = &b[row[k]][0]
-			}
-			products5Blocks(&product[0], &a[0][0], partBytes, &y, f, n)
-			addOneBlocks(&sums[k][0], &sums[k][0], &product[0], f, n)
-		}
+		n, at := min(quinticBlock, all-from), 5*from
+		subOneBlocks(&w.product[0], &x1[at], &x0[at], f, 5*n)
+		f.apart(&w.a, w.product[:], n)
+		subOneBlocks(&w.product[0], &y1[at], &y0[at], f, 5*n)
+		f.apart(&w.b, w.product[:], n)
+		f.addProducts5(&s, &w, n)
 	}
-	for k := range 5 {
-		for _, v := range sums[k] {
-			sum[k] = f.add(sum[k], v)
-		}
-	}
+	f.total(sum, &s)
 	return all
 }
