@@ -88,11 +88,7 @@ func (v *view) addCommitment(c *whirfile.Commitment) {
 	v.fact("tables", fmt.Sprintf("%d of 2^%d elements", d.Tables, d.Vars))
 	v.fact("claims at most", d.Claims)
 	v.fact("tree arity", d.Arity)
-	root := make([]string, len(c.Root))
-	for i, w := range c.Root {
-		root[i] = fmt.Sprintf("%08x", w)
-	}
-	v.fact("root", strings.Join(root, " "))
+	v.fact("root", hexText(c.Root[:]))
 	v.fact("security", fmt.Sprintf("%.2f bits in sum, weakest step %.2f", d.Sum, d.Min))
 	v.fact("parameters digest", d.Digest)
 	v.fact("commitment digest", hexText(digest[:]))

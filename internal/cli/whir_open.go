@@ -222,6 +222,7 @@ func (a *app) whirOpen(ctx context.Context, path string, key *whirfile.Key, clai
 		if err != nil {
 			return err
 		}
+		defer c.Free()
 		r.commit = time.Since(start)
 		if c.Commitment().Root != key.Commitment.Root {
 			return inputError("key %s: its tables do not have the root of its commitment", path)

@@ -109,6 +109,7 @@ func (a *app) measureWhir(ctx context.Context, p *whirfile.Params) (*measured, e
 			if err := c.Commitment().Verify(claims, proof); err != nil {
 				return fmt.Errorf("the proof that was just made does not verify: %w", err)
 			}
+			c.Free()
 			if run > 0 {
 				commits, opens, verifies = append(commits, commit), append(opens, open), append(verifies, time.Since(start))
 				m.ProofBytes = len(proof.Body)

@@ -29,10 +29,7 @@ func (c *Commitment) Encode() []byte {
 	b := header(MagicCommitment)
 	b = appendPart(b, []byte(c.Params.scheme.Name()))
 	b = appendPart(b, c.Params.encode())
-	for _, w := range c.Root {
-		b = binary.LittleEndian.AppendUint32(b, w)
-	}
-	return b
+	return append(b, c.Root[:]...)
 }
 
 // Digest is SHA-256 of the file.
@@ -46,9 +43,7 @@ func DecodeCommitment(data []byte) (*Commitment, error) {
 	name := d.part("the scheme's name")
 	params := d.part("parameters")
 	var root Root
-	for i := range root {
-		root[i] = d.uint32("root")
-	}
+	copy(root[:], d.take(len(root), "the root"))
 	d.end()
 	if d.err != nil {
 		return nil, d.err

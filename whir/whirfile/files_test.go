@@ -18,7 +18,7 @@ func commitment(t testing.TB, s *Scheme) *Commitment {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Commitment{p, Root{1, 2, 3, 4, 5, 6, 7, 8}}
+	return &Commitment{p, Root{1, 2, 3, 4}}
 }
 
 func TestCommitmentFile(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
 )
 
@@ -11,17 +12,25 @@ import (
 type generic[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	self       *Scheme
 	whir       *whir.Scheme[W, F, E]
-	transcript func() whir.Transcript[W, E]
+	transcript *transcript.Variant[W, E]
 }
+
+// newGeneric is the scheme of the given fields and hash.
+func newGeneric[W field.Base[W], F field.Element[F], E field.Element[E]](name, about string, w *whir.Scheme[W, F, E], t *transcript.Variant[W, E]) *Scheme {
+	s := &Scheme{Field: name, Hash: w.Hash.Name(), About: about + "; " + hashes[w.Hash.Name()]}
+	s.protocol = &generic[W, F, E]{s, w, t}
+	return s
+}
+
+// hashes for people.
+var hashes = map[string]string{"poseidon2": "Poseidon2", "blake3": "BLAKE3", "sha256": "SHA-256"}
 
 func (g *generic[W, F, E]) Spec() whir.Spec { return g.whir.Spec }
 func (g *generic[W, F, E]) EntryWords() int { return g.whir.Spec.SymbolWords }
 
 func (g *generic[W, F, E]) checkRoot(root Root) error {
-	if g.whir.Hash.Raw() {
-		return nil // any 32 bytes
-	}
-	return checkWords(g.Spec().Modulus, root[:])
+	_, err := g.whir.Hash.SetDigest(root[:])
+	return err
 }
 
 func (g *generic[W, F, E]) choose(vars int, sched *whir.Schedule, o whir.Options) (*Params, error) {
@@ -54,7 +63,11 @@ func (g *generic[W, F, E]) verify(p *Params, root Root, claims []Claim, proof []
 	if err != nil {
 		return err
 	}
-	o, err := g.whir.Receive(g.transcript(), p.inner, Digest(g.whir, root))
+	digest, err := g.whir.Hash.SetDigest(root[:])
+	if err != nil {
+		return err
+	}
+	o, err := g.whir.Receive(g.transcript.New(transcript.TagWHIR), p.inner, digest)
 	if err != nil {
 		return err
 	}
@@ -94,27 +107,6 @@ func Elements[E field.Element[E]](lists []Words) ([]E, error) {
 		}
 	}
 	return out, nil
-}
-
-// Digest is a root as package whir takes it.
-func Digest[W field.Base[W], F field.Element[F], E field.Element[E]](s *whir.Scheme[W, F, E], root Root) (out [8]W) {
-	var zero W
-	for i, w := range root {
-		if out[i] = W(w); !s.Hash.Raw() {
-			out[i] = zero.FromUint64(uint64(w))
-		}
-	}
-	return out
-}
-
-// RootOf is the inverse of Digest.
-func RootOf[W field.Base[W], F field.Element[F], E field.Element[E]](s *whir.Scheme[W, F, E], digest [8]W) (out Root) {
-	for i, w := range digest {
-		if out[i] = uint32(w); !s.Hash.Raw() {
-			out[i] = w.Uint32()
-		}
-	}
-	return out
 }
 
 func checkWords(modulus uint64, words []uint32) error {

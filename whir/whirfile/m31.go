@@ -9,15 +9,6 @@ import (
 	"github.com/zkwarp/zkwarp/whir"
 )
 
-// schemes in the order of their listing.
-var schemes = []*Scheme{packedM31(), complexM31()}
-
-func complexM31() *Scheme {
-	s := &Scheme{Field: "cm31", Hash: "poseidon2", About: "Mersenne-31: pairs a + bi, challenges of degree 4; Poseidon2"}
-	s.protocol = &generic[m31.Element, m31.CM31, m31.QM31]{s, whir.CM31(), func() whir.TranscriptM31 { return transcript.New(transcript.TagWHIR) }}
-	return s
-}
-
 // packed is the protocol for one table of Mersenne-31 values.
 type packed struct{ self *Scheme }
 
@@ -30,7 +21,10 @@ func packedM31() *Scheme {
 func (packed) Spec() whir.Spec { return whir.SpecCM31() }
 func (packed) EntryWords() int { return 1 }
 
-func (packed) checkRoot(root Root) error { return checkWords(m31.P, root[:]) }
+func (packed) checkRoot(root Root) error {
+	_, err := merkle.M31().SetDigest(root[:])
+	return err
+}
 
 func (g packed) choose(vars int, sched *whir.Schedule, o whir.Options) (*Params, error) {
 	if o.Batch > 1 {
@@ -73,7 +67,11 @@ func (packed) verify(p *Params, root Root, claims []Claim, proof []byte) error {
 	if err != nil {
 		return err
 	}
-	o, err := whir.ReceiveM31(transcript.New(transcript.TagWHIR), p.packed, merkle.Digest(Digest(whir.CM31(), root)))
+	digest, err := merkle.M31().SetDigest(root[:])
+	if err != nil {
+		return err
+	}
+	o, err := whir.ReceiveM31(transcript.New(transcript.TagWHIR), p.packed, digest)
 	if err != nil {
 		return err
 	}

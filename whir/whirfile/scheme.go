@@ -11,9 +11,9 @@ import (
 
 // Scheme is one instance of the protocol.
 type Scheme struct {
-	// Field names the fields: "m31", "cm31".
+	// Field names the fields: "m31", "cm31", "babybear4", ...
 	Field string
-	// Hash of the trees: "poseidon2".
+	// Hash of the trees: "poseidon2", "blake3" or "sha256".
 	Hash string
 	// About describes both in a few words.
 	About string
@@ -28,7 +28,7 @@ type protocol interface {
 	Spec() whir.Spec
 	// EntryWords is the number of words of a table's entry.
 	EntryWords() int
-	// checkRoot checks that 8 words can be a root.
+	// checkRoot checks that 32 bytes can be a root.
 	checkRoot(root Root) error
 	choose(vars int, sched *whir.Schedule, o whir.Options) (*Params, error)
 	decodeParams(data []byte) (*Params, error)
@@ -36,8 +36,9 @@ type protocol interface {
 	verify(p *Params, root Root, claims []Claim, proof []byte) error
 }
 
-// Root of a commitment: 8 words, canonical ones where the hash is over a field.
-type Root [8]uint32
+// Root of a commitment: 8 canonical little-endian words where the hash is over a
+// field, else the hash's 32 bytes.
+type Root [32]byte
 
 // Name is field and hash, as files have it.
 func (s *Scheme) Name() string { return s.Field + "-" + s.Hash }

@@ -3,37 +3,48 @@ package prover
 import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/transcript"
-	"github.com/zkwarp/zkwarp/whir"
+	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
 	"github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/whir/whirfile"
 )
 
-// packed is a table of Mersenne-31 values, two a symbol.
+// packed is one table of Mersenne-31 values.
 type packed struct {
-	c      *prover.CommittedM31
-	digest [8]m31.Element
-	table  []m31.Element
+	*prover.CommittedM31
+	host   []m31.Element
+	device device.Buffer[m31.Element]
+	digest merkle.Digest
 }
 
-func commitM31(q *device.Queue, p *whirfile.Params, tables [][]uint32) (backend, error) {
-	table := elements[m31.Element](tables[0])
-	b, err := device.Upload(q, table)
-	if err != nil {
+func commitM31(q *device.Queue, p *whirfile.Params, words [][]uint32) (backend, error) {
+	c := &packed{host: elements[m31.Element](words[0])}
+	var err error
+	if c.device, err = device.Upload(q, c.host); err != nil {
 		return nil, err
 	}
-	c, err := prover.CommitTableM31(q, p.Packed(), b)
-	if err != nil {
-		return nil, err
+	if c.CommittedM31, err = prover.CommitTableM31(q, p.Packed(), c.device); err == nil {
+		if c.digest, err = c.Root(); err == nil {
+			return c, nil
+		}
+		c.CommittedM31.Free()
 	}
-	root, err := c.Root()
-	return &packed{c, root, table}, err
+	c.device.Free()
+	return nil, err
 }
 
-func (c *packed) root() whirfile.Root { return whirfile.RootOf(whir.CM31(), c.digest) }
+func (c *packed) root() whirfile.Root {
+	return whirfile.Root(merkle.M31().AppendDigest(nil, c.digest))
+}
+
+func (c *packed) free() {
+	c.Free()
+	c.device.Free()
+}
 
 func (c *packed) evaluate(claim whirfile.Claim) ([]whirfile.Words, error) {
-	return evaluate([][]m31.Element{c.table}, claim, func(e m31.QM31, f m31.Element) m31.QM31 { return e.MulBase(f) })
+	return evaluate([][]m31.Element{c.host}, claim, m31.QM31.MulBase)
 }
 
 func (c *packed) open(q *device.Queue, claims []whirfile.Claim) ([]byte, error) {
@@ -41,18 +52,20 @@ func (c *packed) open(q *device.Queue, claims []whirfile.Claim) ([]byte, error) 
 	if err != nil {
 		return nil, err
 	}
-	words, err := c.c.Words()
+	t := transcript.New(transcript.TagWHIR)
+	words, err := c.Words()
 	if err != nil {
 		return nil, err
 	}
-	tr, err := started(q, transcript.M31(), words)
+	t.Absorb(words)
+	tr, err := transcriptprover.FromHost(q, t)
 	if err != nil {
 		return nil, err
 	}
 	defer tr.Free()
-	pf, err := c.c.Open(q, tr, list)
+	pf, err := c.Open(q, tr, list)
 	if err != nil {
 		return nil, err
 	}
-	return c.c.Params().AppendProof(nil, pf)
+	return c.Params().AppendProof(nil, pf)
 }

@@ -19,6 +19,7 @@ type Committed struct {
 // backend is committed tables of one scheme.
 type backend interface {
 	root() whirfile.Root
+	free()
 	// evaluate returns the values of all tables for a claim's kind and point.
 	evaluate(c whirfile.Claim) ([]whirfile.Words, error)
 	// open proves true claims and returns the encoded proof.
@@ -36,7 +37,7 @@ func Commit(q *device.Queue, p *whirfile.Params, tables ...[]uint32) (*Committed
 			return nil, fmt.Errorf("whirfile: table %d: %w", i, err)
 		}
 	}
-	commit, ok := backends[p.Scheme().Name()]
+	commit, ok := backends()[p.Scheme().Name()]
 	if !ok {
 		return nil, fmt.Errorf("whirfile: no prover for %s", p.Scheme().Name())
 	}
@@ -51,6 +52,9 @@ func Commit(q *device.Queue, p *whirfile.Params, tables ...[]uint32) (*Committed
 func (c *Committed) Commitment() *whirfile.Commitment {
 	return &whirfile.Commitment{Params: c.params, Root: c.tables.root()}
 }
+
+// Free gives memory of the device back.
+func (c *Committed) Free() { c.tables.free() }
 
 // FalseClaim is the error for a claim that is not true of the tables.
 type FalseClaim struct {
