@@ -22,7 +22,7 @@ const whirLambda = 100
 
 // whirCases are commitments and openings, and what they are made of.
 func whirCases() []Case {
-	cases := append(hashCases(), treeCases()...)
+	cases := slices.Concat(hashCases(), treeCases(), nttCases())
 	add := func(name, about string, large bool, run func(*Env) ([]Measurement, error)) {
 		cases = append(cases, Case{Suite: "whir", Name: name, About: about, Large: large, Run: run})
 	}
