@@ -103,26 +103,23 @@ func (e *engine[T]) reversed(data []T, n, live int) error {
 	if live < 0 || live > n {
 		return fmt.Errorf("ntt: 2^%d coefficients of 2^%d are live", live, n)
 	}
-	columns := len(data) >> n
-	if n < 14 || columns >= 4*runtime.GOMAXPROCS(0) {
-		parallel.For(columns, max(1, 1<<12>>n), func(lo, hi int) {
-			for c := lo; c < hi; c++ {
-				e.column(data[c<<n:(c+1)<<n], n, live)
-			}
-		})
-		return nil
+	columns, cores := len(data)>>n, runtime.GOMAXPROCS(0)
+	if n >= 14 { // long columns: to each core a few, and the rest by all of them together
+		columns -= columns % cores
 	}
-	// Few long columns: share out the first two passes over each, and then the
-	// sixteen independent parts.
-	for c := range columns {
-		column := data[c<<n : (c+1)<<n]
-		e.parallelPass(column, n, live)
-		for q := range 4 {
-			e.parallelPass(column[q<<(n-2):(q+1)<<(n-2)], n-2, min(live, n-2))
+	parallel.For(columns, max(1, 1<<12>>n), func(lo, hi int) {
+		for c := lo; c < hi; c++ {
+			e.column(data[c<<n:(c+1)<<n], n, live)
 		}
-		parallel.For(16, 1, func(lo, hi int) {
+	})
+	if rest := data[columns<<n:]; len(rest) > 0 {
+		// The first two passes over all of them, and then the sixteen independent parts
+		// of each.
+		e.parallelPass(rest, n, live)
+		e.parallelPass(rest, n-2, min(live, n-2))
+		parallel.For(len(rest)>>(n-4), 1, func(lo, hi int) {
 			for b := lo; b < hi; b++ {
-				e.column(column[b<<(n-4):(b+1)<<(n-4)], n-4, min(live, n-4))
+				e.column(rest[b<<(n-4):(b+1)<<(n-4)], n-4, min(live, n-4))
 			}
 		})
 	}
@@ -174,8 +171,16 @@ func (e *engine[T]) column(a []T, n, live int) {
 	}
 }
 
-func (e *engine[T]) parallelPass(a []T, n, live int) {
-	parallel.For(1<<(n-2), 1<<12, func(lo, hi int) { e.pass(a, n, live, lo, hi) })
+// parallelPass is pass for columns of 2^n elements one after the other.
+func (e *engine[T]) parallelPass(data []T, n, live int) {
+	parallel.For(len(data)>>2, 1<<12, func(lo, hi int) {
+		for lo < hi {
+			c, from := lo>>(n-2), lo&(1<<(n-2)-1)
+			to := min(from+hi-lo, 1<<(n-2))
+			e.pass(data[c<<n:(c+1)<<n], n, live, from, to)
+			lo += to - from
+		}
+	})
 }
 
 // pass does two layers of butterflies on a column of 2^n elements, n >= 2, for

@@ -31,31 +31,39 @@ func (e *engine[T]) wide(data []T, width, n, live int) error {
 		if live < n { // what is not live must be zero
 			parallel.For(len(apart), 1<<16, func(lo, hi int) { clear(apart[lo:hi]) })
 		}
-		move(part, width, n, live, func(element []T, at int) {
-			for k, v := range element {
-				apart[at+k<<n] = v
+		share(part, width, n, live, func(side []T, at int) {
+			to := apart[at:][:(len(side)+width-1)/width]
+			for i := range to {
+				to[i] = side[i*width]
 			}
 		})
 		if err := e.reversed(apart, n, live); err != nil {
 			return err
 		}
-		move(part, width, n, n, func(element []T, at int) {
-			for k := range element {
-				element[k] = apart[at+k<<n]
+		share(part, width, n, n, func(side []T, at int) {
+			from := apart[at:][:(len(side)+width-1)/width]
+			for i, v := range from {
+				side[i*width] = v
 			}
 		})
 	}
 	return nil
 }
 
-// move calls f for the first 2^live elements of each column with the place that the
-// element's first coordinate has when coordinates lie apart.
-func move[T any](data []T, width, n, live int, f func(element []T, at int)) {
-	parallel.For(len(data)/width>>n<<live, 1<<12, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			column, j := i>>live, i&(1<<live-1)
-			at := column*width<<n + j
-			f(data[(column<<n+j)*width:][:width], at)
+// share goes over the first 2^live elements of each column. It calls f for one
+// coordinate of some of them: side begins with the first of these and has one every
+// width; they belong at apart[at], apart[at+1] and so on.
+func share[T any](data []T, width, n, live int, f func(side []T, at int)) {
+	const block = 1 << 11 // elements, so that all coordinates stay in cache
+	parallel.For(len(data)/width>>n<<live, block, func(lo, hi int) {
+		for lo < hi {
+			c, j := lo>>live, lo&(1<<live-1)
+			count := min(hi-lo, 1<<live-j, block)
+			elements := data[(c<<n+j)*width:][:count*width]
+			for k := range width {
+				f(elements[k:], (c*width+k)<<n+j)
+			}
+			lo += count
 		}
 	})
 }

@@ -59,6 +59,9 @@ DEVICE_INLINE u32 difference(u32 a, u32 b) {
   return (u32)(x >> 32) - mul_hi((u32)x * NTT_INVERSE, P);
 }
 
+// unit_factor is the form in which factors are in tables.
+DEVICE_INLINE unit unit_factor(unit w) { return w; }
+
 // unit_twist is a times w, either of which may be below 2P.
 DEVICE_INLINE unit unit_twist(unit a, unit w) {
   u32 d = difference(a, w);

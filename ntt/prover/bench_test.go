@@ -36,6 +36,7 @@ func BenchmarkEncode(b *testing.B) {
 		{"babybear", babyBear, 1, 1, 22, 0},
 		{"babybear", babyBear, 1, 1, 24, 0},
 		{"babybear", babyBear, 1, 1, 24, 1},
+		{"babybear", babyBear, 1, 1, 25, 0},
 		{"babybear", babyBear, 1, 1, 26, 0},
 		{"babybear", babyBear, 1, 64, 19, 0},
 		{"babybear", babyBear, 1, 64, 19, 1},

@@ -59,10 +59,18 @@ template <u32 L, u32 V> DEVICE_INLINE unit unit_times(unit a) {
   }
 }
 
-template <u32 L, u32 V> DEVICE_INLINE unit unit_sub_times(unit a, unit b, u32) { return unit_times<L, V>(cm31_sub(a, b)); }
-
-DEVICE_INLINE unit unit_twist(unit a, unit w) {
-  return times_doubled(a, w.re + w.re, w.im + w.im, 2 * M31_P - (w.im + w.im));
+template <u32 L, u32 V> DEVICE_INLINE unit unit_sub_times(unit a, unit b, u32) {
+  constexpr u32 e = V << (LOG_VALUES - 1 - L), quarter = 1u << (LOG_VALUES - 2);
+  if constexpr (e >= quarter) // i (a - b) for less than the difference and a sign
+    return unit_times<LOG_VALUES - 1, e % quarter>(cm31_make(m31_sub(b.im, a.im), m31_sub(a.re, b.re)));
+  else
+    return unit_times<L, V>(cm31_sub(a, b));
 }
+
+// unit_factor is the form in which factors are in tables: doubled words.
+DEVICE_INLINE unit unit_factor(unit w) { return cm31_make(w.re + w.re, w.im + w.im); }
+
+// unit_twist is a w, given unit_factor(w), and so is unit_next.
+DEVICE_INLINE unit unit_twist(unit a, unit w) { return times_doubled(a, w.re, w.im, 2 * M31_P - w.im); }
 
 DEVICE_INLINE unit unit_next(unit a, unit w) { return unit_twist(a, w); }

@@ -1,6 +1,10 @@
 package prover
 
 import (
+	"fmt"
+	"slices"
+	"strings"
+
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field/babybear"
@@ -31,16 +35,30 @@ func (v Variant) Sources() []*kernel.Source {
 
 // Variants of the transforms over BabyBear and CM31.
 func Variants() (babyBear, cm31s []Variant) {
-	narrow := bear("babybear16", babybear.P, ntt.BabyBear{}, 4)
-	slim := cm31("cm31x16", 4)
-	for i, threads := range []int{256, 512, 1024} {
-		t := tuning{threads: threads, fill: 264}
-		name := []string{"-256", "-512", "-1024"}[i]
-		babyBear = append(babyBear, Variant{"radix32" + name, specs[BabyBear], t}, Variant{"radix16" + name, narrow, t})
-		if threads < 1024 {
-			cm31s = append(cm31s, Variant{"radix32" + name, specs[CM31], t})
-		}
-		cm31s = append(cm31s, Variant{"radix16" + name, slim, t})
+	edited := func(s *spec, name string, pairs ...string) *spec {
+		out := *s
+		text := strings.NewReplacer(pairs...).Replace(passText)
+		header := s.plain.Headers[0]
+		threads := fmt.Sprint(s.maxThreads)
+		out.name += name
+		out.plain = kernel.Template{Name: "ntt/prover/edited.cu", Text: text}.Unit(out.name, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", "0", "NTT_THREADS", threads}, header)
+		out.five = kernel.Template{Name: "ntt/prover/edited.cu", Text: text}.Unit(out.name+"_five", []string{"FIELD_HEADER", header.Name, "NTT_FIVE", "1", "NTT_THREADS", threads}, header)
+		return &out
 	}
+	streaming := []string{"x[v] = at_src[(u64)v * step];", "x[v] = __ldcs(at_src + (u64)v * step);", "x[v] = from[(u64)v * step];", "x[v] = __ldcs(from + (u64)v * step);",
+		"x[v] = tile[(u64)v * step];", "x[v] = __ldcs(tile + (u64)v * step);"}
+	stores := append(slices.Clone(streaming), "for (u32 v = 0; v < VALUES; v++) out[(u64)v * step] = x[v];", "for (u32 v = 0; v < VALUES; v++) __stcs(out + (u64)v * step, x[v]);")
+	bb := specs[BabyBear]
+	tune := bb.tune
+	babyBear = append(babyBear, Variant{"base", bb, tune}, Variant{"ldcs", edited(bb, "ldcs", streaming...), tune}, Variant{"ldcs-stcs", edited(bb, "stcs", stores...), tune})
+	narrow := bear("babybear16", babybear.P, ntt.BabyBear{}, 4)
+	tune.threads = 256
+	babyBear = append(babyBear, Variant{"radix16-256", narrow, tune})
+	cm := specs[CM31]
+	for _, t := range []tuning{{256, 264, 32}, {512, 264, 32}, {512, 264, 16}, {1024, 264, 32}} {
+		cm31s = append(cm31s, Variant{fmt.Sprintf("radix16-%d-%d", t.threads, t.sector), cm, t})
+	}
+	wide := cm31("cm31x32", 5)
+	cm31s = append(cm31s, Variant{"radix32-256", wide, tuning{256, 264, 32}})
 	return babyBear, cm31s
 }

@@ -53,6 +53,7 @@ type spec struct {
 	logLow    int // the kernels' LOG_LOW
 	// columnsUpper says whether columns passes may have three windows.
 	columnsUpper bool
+	maxThreads   int // of a block
 	tune         tuning
 	// plain is the kernels for elements of 2^k units, five those for five units; the
 	// latter is nil where there are no such elements.
@@ -65,7 +66,7 @@ type spec struct {
 var specs = [...]*spec{
 	BabyBear:  bear("babybear", babybear.P, ntt.BabyBear{}, 5),
 	KoalaBear: bear("koalabear", koalabear.P, ntt.KoalaBear{}, 5),
-	CM31:      cm31("cm31", 5),
+	CM31:      cm31("cm31", 4),
 }
 
 func (f Field) spec() *spec { return specs[f] }
@@ -155,10 +156,11 @@ func bear[T field.Base[T]](name string, p uint32, t ntt.Transform[T], logValues 
 	}, kernel.PTX)
 	return &spec{
 		name: name, prime: p, unitBytes: 4, logValues: logValues, maxLog: t.MaxLog(), logLow: 14,
-		plain: unit(name, 0, 1024, header), five: unit(name+"_five", 1, 1024, header),
+		maxThreads: 1024,
+		plain:      unit(name, 0, 1024, header), five: unit(name+"_five", 1, 1024, header),
 		// Two blocks on a multiprocessor, as many as its registers hold.
-		tune:   tuning{threads: 512, fill: 264},
-		tables: func() []uint32 { return words(tables(t, logValues, 14)) },
+		tune:   tuning{threads: 512, fill: 264, sector: 32},
+		tables: func() []uint32 { return words(tables(t, logValues, 14, func([]T) {})) },
 		host:   onHost(t),
 	}
 }
@@ -173,9 +175,10 @@ func cm31(name string, logValues int) *spec {
 	return &spec{
 		name: name, prime: m31.P, unitBytes: 8, logValues: logValues, maxLog: t.MaxLog(), logLow: 15,
 		columnsUpper: true,
+		maxThreads:   1 << (14 - logValues),
 		plain:        unit(name, 0, 1<<(14-logValues), header),
-		tune:         tuning{threads: 1 << (13 - logValues), fill: 264},
-		tables:       func() []uint32 { return words(tables[m31.CM31](t, logValues, 15)) },
+		tune:         tuning{threads: 1 << (14 - logValues), fill: 264, sector: 32},
+		tables:       func() []uint32 { return words(tables[m31.CM31](t, logValues, 15, double)) },
 		host:         onHost[m31.CM31](t),
 	}
 }
@@ -186,4 +189,11 @@ func (s *spec) kernels(width int) (*kernel.Source, string) {
 		return s.five, s.name + "_five"
 	}
 	return s.plain, s.name
+}
+
+// double is what unit_factor of cm31.cuh does: words twice as large, below 2^32.
+func double(v []m31.CM31) {
+	for i, w := range v {
+		v[i] = m31.CM31{Re: 2 * w.Re, Im: 2 * w.Im}
+	}
 }

@@ -107,14 +107,16 @@ template <u32 L> DEVICE_INLINE void some_of(unit (&x)[VALUES], const unit *from,
   if constexpr (L > 1) some_of<L - 1>(x, from, step, zeros);
 }
 
-// twist multiplies by the twiddles between a window and what is below; they are in
-// rows of TABLE_ROW, one for each value.
-DEVICE_INLINE void twist(unit (&x)[VALUES], const unit *table) {
+// twist multiplies by the twiddles between a window and what is below, and puts the
+// values; twiddles are in rows of TABLE_ROW, one for each value.
+DEVICE_INLINE void twist(unit *to, u32 step, const unit (&x)[VALUES], const unit *table) {
+  to[0] = x[0];
 #pragma unroll
-  for (u32 v = 1; v < VALUES; v++) x[v] = unit_twist(x[v], unit_ldg(table + v * TABLE_ROW));
+  for (u32 v = 1; v < VALUES; v++) to[v * step] = unit_twist(x[v], unit_ldg(table + v * TABLE_ROW));
 }
 
-// power is the root of order 2^LOG_ORDER to the power e.
+// power is the root of order 2^LOG_ORDER to the power e; of the tables' two parts the
+// second holds factors.
 DEVICE_INLINE unit power(const unit *tables, u32 e) {
   return unit_twist(unit_ldg(tables + (e & ((1u << LOG_LOW) - 1))), unit_ldg(tables + (1u << LOG_LOW) + (e >> LOG_LOW)));
 }
@@ -129,10 +131,10 @@ template <u32 V> struct Reversed<V, 0> {
   static constexpr u32 value = 0;
 };
 
-// leave multiplies the value of frequency k by first * ratio^k.
+// leave multiplies the value of frequency k by first * ratio^k, given the factor for the ratio.
 template <u32 K = 0> DEVICE_INLINE void leave(unit (&x)[VALUES], unit first, unit ratio) {
   constexpr u32 V = Reversed<K, LOG_VALUES>::value;
-  x[V] = unit_twist(x[V], first);
+  x[V] = unit_twist(x[V], unit_factor(first));
   if constexpr (K + 1 < VALUES) leave<K + 1>(x, unit_next(first, ratio), ratio);
 }
 
@@ -166,16 +168,14 @@ DEVICE_INLINE void descend(unit (&x)[VALUES], unit *shared, u32 pitch, u32 at, c
                            Split split) {
   if (UPPER && at > LOG_VALUES) {
     Place p = split(at);
-    twist(x, upper + p.low);
-    put(shared + slot(p, pitch), spread(at), x);
+    twist(shared + slot(p, pitch), spread(at), x, upper + p.low);
     __syncthreads();
     take(x, shared + slot(split(LOG_VALUES), pitch), spread(LOG_VALUES));
     layers(x, prime);
   }
   if (at >= LOG_VALUES) {
     Place p = split(LOG_VALUES);
-    twist(x, middle + p.low);
-    put(shared + slot(p, pitch), spread(LOG_VALUES), x);
+    twist(shared + slot(p, pitch), spread(LOG_VALUES), x, middle + p.low);
     if (split.warp())
       __syncwarp();
     else
@@ -217,7 +217,7 @@ extern "C" __global__ void __launch_bounds__(NTT_THREADS) ntt_columns_VARIANT(u3
       if (zeros < LOG_VALUES || i < live) x[0] = *at_src;
       some_of<LOG_VALUES - 1>(x, at_src, step, zeros);
     }
-    if (zeros == 0 && (!COLUMNS_UPPER || from == 0)) // to is LOG_VALUES
+    if (zeros == 0 && !COLUMNS_UPPER) // to is LOG_VALUES
       layers(x, prime);
     else
       some(x, from, to, zeros, prime);
@@ -226,7 +226,8 @@ extern "C" __global__ void __launch_bounds__(NTT_THREADS) ntt_columns_VARIANT(u3
   Place p = split(0);
   u32 i = (tile << log_width) + p.offset, e = ELEMENT(i, log_units);
   u32 shift = LOG_ORDER - remaining;
-  leave(x, power(powers, (e * reversed(p.high, bits - LOG_VALUES)) << shift), power(powers, e << (bits - LOG_VALUES + shift)));
+  leave(x, power(powers, (e * reversed(p.high, bits - LOG_VALUES)) << shift),
+        unit_factor(power(powers, e << (bits - LOG_VALUES + shift))));
   unit *out = reinterpret_cast<unit *>(dst) + column * dst_column + (u64)p.first * row + i;
 #pragma unroll
   for (u32 v = 0; v < VALUES; v++) out[(u64)v * row] = x[v];

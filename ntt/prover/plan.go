@@ -6,6 +6,8 @@ type tuning struct {
 	// fill is how many tiles a pass should have at least: where there are fewer, tiles
 	// are made smaller.
 	fill int
+	// sector is the bytes that a tile of columns has side by side at least.
+	sector int
 }
 
 // pass is one launch. A columns pass does the first `bits` layers of columns of
@@ -45,14 +47,25 @@ func floorLog(x int) int {
 	return n
 }
 
-// plan is the passes that transform columns of 2^n elements of `width` units each.
+// plan is the passes that transform columns of 2^n elements of `width` units each: as
+// few as can be, for which blocks may have to be larger.
 func (s *spec) plan(tune tuning, n, width, columns int) []pass {
+	best := s.passes(tune, n, width, columns)
+	for tune.threads *= 2; tune.threads <= s.maxThreads; tune.threads *= 2 {
+		if p := s.passes(tune, n, width, columns); len(p) < len(best) {
+			best = p
+		}
+	}
+	return best
+}
+
+// passes is the plan for blocks of tune.threads.
+func (s *spec) passes(tune tuning, n, width, columns int) []pass {
 	r := s.logValues
 	largest := min(3*r, r+floorLog(tune.threads/width)) // rows of elements in a tile
-	// The longest columns whose tiles still have whole sectors of 32 bytes.
-	most := 2 * r
+	most := 2 * r                                       // rows of a tile of columns
 	if s.columnsUpper {
-		most = min(3*r, r+floorLog(tune.threads*s.unitBytes/32))
+		most = min(3*r, r+floorLog(tune.threads*s.unitBytes/tune.sector))
 	}
 	var out []pass
 	for remaining := n; ; {
@@ -65,7 +78,7 @@ func (s *spec) plan(tune tuning, n, width, columns int) []pass {
 		}
 		row := remaining - bits // log2 of the elements in a row
 		p := pass{bits: bits, remaining: remaining, logWidth: min(row, r+floorLog(tune.threads)-bits), window: firstWindow(bits, r)}
-		for s.unitBytes<<p.logWidth > 32 && columns*width<<(n-bits-p.logWidth) < tune.fill {
+		for s.unitBytes<<p.logWidth > tune.sector && columns*width<<(n-bits-p.logWidth) < tune.fill {
 			p.logWidth--
 		}
 		out = append(out, p)

@@ -30,8 +30,9 @@ func tableRow(logValues int) int { return middleTable(logValues+1, logValues) }
 func (s *spec) tableStart() int { return 1<<s.logLow + 1<<(s.maxLog-s.logLow) }
 
 // tables is, for the generator g of the largest group, the first 2^logLow powers of g,
-// the powers of g^(2^logLow), and the windows' tables.
-func tables[T field.Element[T]](t ntt.Transform[T], logValues, logLow int) []T {
+// the powers of g^(2^logLow), and the windows' tables; all but the first of these
+// as the kernels' unit_factor.
+func tables[T field.Element[T]](t ntt.Transform[T], logValues, logLow int, factor func([]T)) []T {
 	g := t.Root(t.MaxLog())
 	out := append(powers(g, 1<<logLow), powers(g.Exp(1<<logLow), 1<<(t.MaxLog()-logLow))...)
 	for v := range 1 << logValues {
@@ -50,6 +51,7 @@ func tables[T field.Element[T]](t ntt.Transform[T], logValues, logLow int) []T {
 		}
 		out = append(out, row...)
 	}
+	factor(out[1<<logLow:])
 	return out
 }
 
