@@ -45,16 +45,17 @@ var units = map[string]*kernel.Source{
 	"m31":       poseidon2Unit(poseidon2.M31Permutation(), m31.KernelQM31.Header),
 	"babybear":  poseidon2Unit(poseidon2.BabyBear(), babybear.Header),
 	"koalabear": poseidon2Unit(poseidon2.KoalaBear(), koalabear.Header),
-	"blake3":    unit("blake3", &kernel.Source{Name: "merkle/prover/blake3.cuh", Text: blake3Text, Headers: []*kernel.Source{blake3.Header, rowHeader}}),
-	"sha256":    unit("sha256", &kernel.Source{Name: "merkle/prover/sha256.cuh", Text: sha256Text, Headers: []*kernel.Source{sha256.Header, rowHeader}}),
+	"blake3":    unit("blake3", "128", &kernel.Source{Name: "merkle/prover/blake3.cuh", Text: blake3Text, Headers: []*kernel.Source{blake3.Header, rowHeader}}),
+	"sha256":    unit("sha256", "128", &kernel.Source{Name: "merkle/prover/sha256.cuh", Text: sha256Text, Headers: []*kernel.Source{sha256.Header, rowHeader}}),
 }
 
-func unit(variant string, hash *kernel.Source) *kernel.Source {
-	return treeTemplate.Unit(variant, []string{"HASH_HEADER", hash.Name}, hash)
+// unit is the kernels for one hash. bounds are the launch bounds of merkle_leaves.
+func unit(variant, bounds string, hash *kernel.Source) *kernel.Source {
+	return treeTemplate.Unit(variant, []string{"HASH_HEADER", hash.Name, "LEAVES_BOUNDS", bounds}, hash)
 }
 
 func poseidon2Unit[W field.Base[W]](p *poseidon2.Permutation[W], words *kernel.Source) *kernel.Source {
-	return unit(p.Name, poseidon2Template.Unit(p.Name,
+	return unit(p.Name, "128, 10", poseidon2Template.Unit(p.Name,
 		[]string{"FIELD_HEADER", words.Name, "POSEIDON2_HEADER", p.Header.Name, "POSEIDON2_WARP_HEADER", p.WarpHeader.Name}, words, p.Header, p.WarpHeader, rowHeader))
 }
 
@@ -111,7 +112,8 @@ func montgomery[W field.Base[W]]() (modulus, inverse uint32) {
 	return p, inverse
 }
 
-func leaves[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffer[merkle.DigestOf[W]], words device.Buffer[W], s merkle.Shape, l merkle.Layout) error {
+// leaves hashes all rows. arrived is one word for top, or empty.
+func leaves[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffer[merkle.DigestOf[W]], words device.Buffer[W], arrived device.Buffer[uint32], s merkle.Shape, l merkle.Layout) error {
 	// Four words in one piece and aligned to 16 bytes.
 	vectors := 0
 	if (l.Columns && l.Symbol == 4 || !l.Columns && s.RowWords%4 == 0) && words.Address()%16 == 0 {
@@ -126,7 +128,7 @@ func leaves[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buff
 		stacks = threads * 8 * 4 * bits.Len(uint((s.RowWords-1)/256))
 	}
 	modulus, inverse := montgomery[W]()
-	return launch(q, h, "merkle_leaves", device.Blocks(s.Rows, threads), threads, stacks, dst.Arg(), words.Arg(), device.U64(s.Rows), device.U32(s.RowWords),
+	return launch(q, h, "merkle_leaves", device.Blocks(s.Rows, threads), threads, stacks, dst.Arg(), words.Arg(), arrived.Arg(), device.U64(s.Rows), device.U32(s.RowWords),
 		device.U32(symbolOf(l)), device.U32(reverse), device.U32(vectors), device.U32(modulus), device.U32(inverse))
 }
 
@@ -139,20 +141,21 @@ func level[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst, src device.
 }
 
 // top hashes all levels above the digests of src, at most topDigests and at
-// least two, to tree: one behind the other.
-func top[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], tree, src device.Buffer[merkle.DigestOf[W]], arity int) error {
+// least two, to tree: one behind the other. arrived is one word that leaves were
+// given, or empty.
+func top[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], tree, src device.Buffer[merkle.DigestOf[W]], arrived device.Buffer[uint32], arity int) error {
 	n, part := src.Len(), topPart(arity)
-	blocks, arrived := max(1, n/part), device.Null()
-	if blocks > 1 {
-		b, err := device.Alloc[uint32](q, 1)
+	blocks := max(1, n/part)
+	if blocks > 1 && arrived.Len() == 0 {
+		own, err := device.Alloc[uint32](q, 1)
 		if err != nil {
 			return err
 		}
-		defer b.Free()
-		if err := b.Zero(q); err != nil {
+		defer own.Free()
+		if err := own.Zero(q); err != nil {
 			return err
 		}
-		arrived = b.Arg()
+		arrived = own
 	}
-	return launch(q, h, "merkle_top", blocks, topThreads, 0, tree.Arg(), src.Arg(), device.U32(n), device.U32(arity), device.U32(part), arrived)
+	return launch(q, h, "merkle_top", blocks, topThreads, 0, tree.Arg(), src.Arg(), device.U32(n), device.U32(arity), device.U32(part), arrived.Arg())
 }

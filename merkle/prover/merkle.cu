@@ -8,14 +8,18 @@
 #include "HASH_HEADER"
 
 // One row a thread, read in the order in which they lie: if reverse, which is 32 less
-// log2(rows), is not 0, a row's number is its index with the bits in reverse. symbol,
-// vectors, modulus and inverse are those of merkle_row. There is dynamic shared memory
-// for the stacks of hash_row.
-extern "C" __global__ void __launch_bounds__(128)
-merkle_leaves_VARIANT(u32 *__restrict__ out, const u32 *__restrict__ words, u64 rows, u32 row_words, u32 symbol, u32 reverse, u32 vectors, u32 modulus, u32 inverse) {
+// log2(rows), is not 0, a row's number is its index with the bits in reverse. Then the
+// warps of a block read four parts of the matrix, so that digests that lie side by side,
+// a line of memory, are written at about the same time. symbol, vectors, modulus and
+// inverse are those of merkle_row. arrived, unless it is null, is set to 0. There is
+// dynamic shared memory for the stacks of hash_row.
+extern "C" __global__ void __launch_bounds__(LEAVES_BOUNDS)
+merkle_leaves_VARIANT(u32 *__restrict__ out, const u32 *__restrict__ words, u32 *arrived, u64 rows, u32 row_words, u32 symbol, u32 reverse, u32 vectors, u32 modulus, u32 inverse) {
   SHARED_DYNAMIC(u32, stacks);
   u64 i = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= rows) return;
+  if (arrived && i == 0) *arrived = 0;
+  if (reverse && rows >= 128) i = (u64)(threadIdx.x / 32) * (rows / 4) + blockIdx.x * 32 + threadIdx.x % 32;
   merkle_row row = {words, rows, i, row_words, symbol, vectors, modulus, inverse};
   u32 d[8];
   hash_row(d, row, stacks + threadIdx.x);

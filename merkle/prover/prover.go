@@ -17,6 +17,7 @@ type TreeOf[W field.Base[W]] struct {
 	hash    *merkle.Hash[W]
 	shape   merkle.Shape
 	digests device.Buffer[merkle.DigestOf[W]] // level after level, leaves first
+	arrived device.Buffer[uint32]             // a word behind them, for the kernels
 	starts  []int                             // of each level in digests
 }
 
@@ -41,11 +42,13 @@ func Build[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], words device.Buf
 		return nil, err
 	}
 	starts := levelStarts(s)
-	digests, err := device.Alloc[merkle.DigestOf[W]](q, starts[len(starts)-1])
+	n := starts[len(starts)-1]
+	digests, err := device.Alloc[merkle.DigestOf[W]](q, n+1)
 	if err != nil {
 		return nil, fmt.Errorf("hash tree of %d rows: %w", s.Rows, err)
 	}
-	t := &TreeOf[W]{q: q, hash: h, shape: s, digests: digests, starts: starts}
+	t := &TreeOf[W]{q: q, hash: h, shape: s, starts: starts,
+		digests: digests.Slice(0, n), arrived: device.View[uint32](digests.Slice(n, n+1)).Slice(0, 1)}
 	if err := t.build(words, l); err != nil {
 		t.Free()
 		return nil, fmt.Errorf("hash tree of %d rows: %w", s.Rows, err)
@@ -73,13 +76,13 @@ func (t *TreeOf[W]) build(words device.Buffer[W], l merkle.Layout) error {
 		}
 		return nil
 	}
-	if err := leaves(t.q, t.hash, t.level(0), words, t.shape, l); err != nil {
+	if err := leaves(t.q, t.hash, t.level(0), words, t.arrived, t.shape, l); err != nil {
 		return err
 	}
 	for k, a := range t.shape.Arities() {
 		below := t.level(k)
 		if below.Len() <= topDigests {
-			return top(t.q, t.hash, t.digests.Slice(t.starts[k+1], t.digests.Len()), below, t.shape.Arity)
+			return top(t.q, t.hash, t.digests.Slice(t.starts[k+1], t.digests.Len()), below, t.arrived, t.shape.Arity)
 		}
 		if err := level(t.q, t.hash, t.level(k+1), below, a); err != nil {
 			return err

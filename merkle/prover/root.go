@@ -48,7 +48,7 @@ func root[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst, words device
 		return err
 	}
 	defer digests.Free()
-	if err := leaves(q, h, digests, words, s, l); err != nil {
+	if err := leaves(q, h, digests, words, device.Buffer[uint32]{}, s, l); err != nil {
 		return err
 	}
 	return climb(q, h, dst, digests, s)
@@ -115,7 +115,7 @@ func climb[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffe
 	}
 	if n := digests.Len(); n > 1 {
 		starts := levelStarts(merkle.Shape{Rows: n, RowWords: 1, Arity: s.Arity})
-		if err := up(starts[len(starts)-1]-n, func(out device.Buffer[merkle.DigestOf[W]]) error { return top(q, h, out, digests, s.Arity) }); err != nil {
+		if err := up(starts[len(starts)-1]-n, func(out device.Buffer[merkle.DigestOf[W]]) error { return top(q, h, out, digests, device.Buffer[uint32]{}, s.Arity) }); err != nil {
 			return err
 		}
 	}
