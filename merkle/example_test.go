@@ -3,6 +3,7 @@ package merkle_test
 import (
 	"fmt"
 
+	"github.com/zkwarp/zkwarp/field/babybear"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/merkle"
 )
@@ -37,4 +38,35 @@ func Example() {
 	// Output:
 	// row 500 starts with 16000000
 	// merkle: rows do not hash to the root
+}
+
+// Hash what a transform leaves behind, columns with their rows in bit-reversed order,
+// with BLAKE3. Rows are opened by their natural numbers.
+func ExampleHash() {
+	hash := merkle.BLAKE3[babybear.Element]()
+	shape := merkle.Shape{Rows: 8, RowWords: 2, Arity: 2}
+	layout := merkle.ColumnMajor(1).Reverse()
+	words := make([]babybear.Element, shape.Rows*shape.RowWords)
+	for i := range words {
+		words[i] = babybear.New(uint64(i))
+	}
+	tree, err := hash.Build(words, shape, layout)
+	if err != nil {
+		panic(err)
+	}
+	opening, err := tree.Open(words, layout, []int{6})
+	if err != nil {
+		panic(err)
+	}
+	rows, err := hash.Verify(shape, tree.Root(), []int{6}, opening)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("row 6, which lies at index 3:", rows[0])
+
+	_, err = merkle.SHA256[babybear.Element]().Verify(shape, tree.Root(), []int{6}, opening)
+	fmt.Println("by another hash:", err)
+	// Output:
+	// row 6, which lies at index 3: [3 11]
+	// by another hash: merkle: rows do not hash to the root
 }

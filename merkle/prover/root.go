@@ -115,7 +115,9 @@ func climb[W field.Base[W]](q *device.Queue, h *merkle.Hash[W], dst device.Buffe
 	}
 	if n := digests.Len(); n > 1 {
 		starts := levelStarts(merkle.Shape{Rows: n, RowWords: 1, Arity: s.Arity})
-		if err := up(starts[len(starts)-1]-n, func(out device.Buffer[merkle.DigestOf[W]]) error { return top(q, h, out, digests, device.Buffer[uint32]{}, s.Arity) }); err != nil {
+		if err := up(starts[len(starts)-1]-n, func(out device.Buffer[merkle.DigestOf[W]]) error {
+			return top(q, h, out, digests, device.Buffer[uint32]{}, s.Arity)
+		}); err != nil {
 			return err
 		}
 	}

@@ -42,11 +42,15 @@ DEVICE_INLINE void merkle_words(u32 *s, const merkle_row &row, u32 w) {
     for (u32 k = 0; k < 8; k++)
       if (w + k < row.n) s[k] = p[k * step];
   } else {
-#pragma unroll 1
-    for (u32 k = 0; k < 8 && w + k < row.n; k++) {
-      u32 x = row.words[merkle_place(row, w + k)];
+    const u32 *p = row.words + merkle_place(row, w);
+    u32 at = w % row.symbol; // within the symbol
+    u64 jump = (row.rows - 1) * row.symbol + 1;
 #pragma unroll
-      for (u32 i = 0; i < 8; i++) s[i] = i == k ? x : s[i];
+    for (u32 k = 0; k < 8; k++) {
+      if (w + k < row.n) s[k] = *p;
+      at++;
+      p += at == row.symbol ? jump : 1;
+      at = at == row.symbol ? 0 : at;
     }
   }
 }
