@@ -21,27 +21,21 @@ var (
 		maxLog:  babybear.TwoAdicity,
 		root:    babybear.Root,
 		scale:   babybear.ScaleVec,
+		add:     babybear.AddVec,
+		sub:     babybear.SubVec,
 		mul:     babybear.MulVec,
 		radix4:  babybear.Radix4,
 		radix16: babybear.Radix16,
-		radix2: func(a []babybear.Element) {
-			for i := 0; i+1 < len(a); i += 2 {
-				a[i], a[i+1] = a[i].Add(a[i+1]), a[i].Sub(a[i+1])
-			}
-		},
 	}
 	koalaBear = engine[koalabear.Element]{
 		maxLog:  koalabear.TwoAdicity,
 		root:    koalabear.Root,
 		scale:   koalabear.ScaleVec,
+		add:     koalabear.AddVec,
+		sub:     koalabear.SubVec,
 		mul:     koalabear.MulVec,
 		radix4:  koalabear.Radix4,
 		radix16: koalabear.Radix16,
-		radix2: func(a []koalabear.Element) {
-			for i := 0; i+1 < len(a); i += 2 {
-				a[i], a[i+1] = a[i].Add(a[i+1]), a[i].Sub(a[i+1])
-			}
-		},
 	}
 )
 

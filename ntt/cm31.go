@@ -19,17 +19,18 @@ type CM31 struct{}
 var _ Transform[m31.CM31] = CM31{}
 
 var cm31 = engine[m31.CM31]{
-	maxLog:  MaxLogCM31,
-	root:    CM31{}.Root,
-	scale:   m31.ScaleVecCM31,
+	maxLog: MaxLogCM31,
+	root:   CM31{}.Root,
+	scale:  m31.ScaleVecCM31,
+	add: func(dst, a, b []m31.CM31) {
+		m31.AddVec(m31.PairWords(dst), m31.PairWords(a), m31.PairWords(b))
+	},
+	sub: func(dst, a, b []m31.CM31) {
+		m31.SubVec(m31.PairWords(dst), m31.PairWords(a), m31.PairWords(b))
+	},
 	mul:     m31.MulVecCM31,
 	radix4:  m31.Radix4,
 	radix16: m31.Radix16,
-	radix2: func(a []m31.CM31) {
-		for i := 0; i+1 < len(a); i += 2 {
-			a[i], a[i+1] = a[i].Add(a[i+1]), a[i].Sub(a[i+1])
-		}
-	},
 }
 
 // MaxLog is MaxLogCM31.

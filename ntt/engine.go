@@ -16,15 +16,14 @@ type engine[T field.Element[T]] struct {
 	maxLog int
 	root   func(n int) T
 
-	scale func(dst, a []T, by T) // dst[i] = by * a[i]
-	mul   func(dst, a, b []T)    // dst[i] = a[i] * b[i]
+	scale    func(dst, a []T, by T) // dst[i] = by * a[i]
+	add, sub func(dst, a, b []T)    // dst[i] = a[i] + b[i], a[i] - b[i]
+	mul      func(dst, a, b []T)    // dst[i] = a[i] * b[i]
 	// radix4 does two layers on the quarters of a column, with the twiddles w^j,
 	// w^2j and w^3j of their positions j.
 	radix4 func(x0, x1, x2, x3, w1, w2, w3 []T)
-	// radix16 transforms every 16 elements, given the twiddles of radix4 for 16, and
-	// radix2 every two.
+	// radix16 transforms every 16 elements, given the twiddles of radix4 for 16.
 	radix16 func(a []T, w *[3][4]T)
-	radix2  func(a []T)
 
 	twiddles [31]cached[T] // by n
 }
@@ -144,8 +143,8 @@ func (e *engine[T]) inverse(data []T, n int) error {
 	return nil
 }
 
-// column transforms one column: radix-4 passes, and one of radix 2 at the end if n
-// is odd.
+// column transforms one column: radix-4 passes, and where n is odd one layer before
+// those of a block, so that the last four layers are radix16's.
 func (e *engine[T]) column(a []T, n, live int) {
 	if n > blockLog {
 		parts := e.pass(a, n, live, 0, 1<<(n-2))
@@ -154,7 +153,11 @@ func (e *engine[T]) column(a []T, n, live int) {
 		}
 		return
 	}
-	for size := n; size >= 2; size -= 2 {
+	if n%2 == 1 {
+		e.layer(a, n, live)
+		live = min(live, n-1)
+	}
+	for size := n &^ 1; size >= 2; size -= 2 {
 		if size == 4 {
 			low, _ := e.tables(4)
 			e.radix16(a, &[3][4]T{[4]T(low.w1), [4]T(low.w2), [4]T(low.w3)})
@@ -166,8 +169,32 @@ func (e *engine[T]) column(a []T, n, live int) {
 		}
 		live = parts
 	}
-	if n%2 == 1 {
-		e.radix2(a)
+}
+
+// layer does one layer of butterflies on a column of 2^n elements, n <= cachedLog,
+// whose halves are independent columns afterwards.
+func (e *engine[T]) layer(a []T, n, live int) {
+	if n == 1 {
+		a[0], a[1] = a[0].Add(a[1]), a[0].Sub(a[1])
+		return
+	}
+	low, _ := e.tables(n)
+	q, i := len(a)/4, e.root(2)
+	var difference [stretch]T
+	for from := 0; from < 2*q; from += min(stretch, q) {
+		x, y := a[from:from+min(stretch, q)], a[2*q+from:2*q+from+min(stretch, q)]
+		d := difference[:len(x)]
+		if live < n { // y is zero
+			copy(d, x)
+		} else {
+			e.sub(d, x, y)
+			e.add(x, x, y)
+		}
+		if from >= q {
+			e.scale(d, d, i)
+		}
+		w := low.w1[from%q:]
+		e.mul(y, d, w)
 	}
 }
 
