@@ -8,8 +8,9 @@ import (
 
 // The protocol over BabyBear, with challenges in its quartic or quintic extension.
 type (
-	// SchemeBabyBear4 and SchemeBabyBear5 are the protocol itself.
+	// SchemeBabyBear4 is the protocol with challenges in the quartic extension.
 	SchemeBabyBear4 = Scheme[babybear.Element, babybear.Element, babybear.E4]
+	// SchemeBabyBear5 is the protocol with challenges in the quintic extension.
 	SchemeBabyBear5 = Scheme[babybear.Element, babybear.Element, babybear.E5]
 )
 

@@ -8,8 +8,9 @@ import (
 
 // The protocol over KoalaBear, with challenges in its quartic or quintic extension.
 type (
-	// SchemeKoalaBear4 and SchemeKoalaBear5 are the protocol itself.
+	// SchemeKoalaBear4 is the protocol with challenges in the quartic extension.
 	SchemeKoalaBear4 = Scheme[koalabear.Element, koalabear.Element, koalabear.E4]
+	// SchemeKoalaBear5 is the protocol with challenges in the quintic extension.
 	SchemeKoalaBear5 = Scheme[koalabear.Element, koalabear.Element, koalabear.E5]
 )
 

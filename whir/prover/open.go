@@ -117,15 +117,6 @@ func (o *opener[W, F, E]) alloc(n int) device.Buffer[E] {
 	return b
 }
 
-// upload is a copy of the host's elements.
-func (o *opener[W, F, E]) upload(v []E) device.Buffer[E] {
-	b := o.alloc(len(v))
-	if o.err == nil && len(v) > 0 {
-		o.do(b.CopyFrom(o.q, v))
-	}
-	return b
-}
-
 // challenge draws one.
 func (o *opener[W, F, E]) challenge() device.Buffer[E] {
 	c := o.alloc(1)

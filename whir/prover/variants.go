@@ -15,11 +15,13 @@ type (
 	ProverCM31 = Prover[m31.Element, m31.CM31, m31.QM31]
 	// CommittedCM31 is a batch of tables of CM31 symbols with their tree.
 	CommittedCM31 = Committed[m31.Element, m31.CM31, m31.QM31]
-	// ProverBabyBear4 and ProverBabyBear5 are over BabyBear and its extensions.
+	// ProverBabyBear4 is over BabyBear and its quartic extension.
 	ProverBabyBear4 = Prover[babybear.Element, babybear.Element, babybear.E4]
+	// ProverBabyBear5 is over BabyBear and its quintic extension.
 	ProverBabyBear5 = Prover[babybear.Element, babybear.Element, babybear.E5]
-	// ProverKoalaBear4 and ProverKoalaBear5 are over KoalaBear and its extensions.
+	// ProverKoalaBear4 is over KoalaBear and its quartic extension.
 	ProverKoalaBear4 = Prover[koalabear.Element, koalabear.Element, koalabear.E4]
+	// ProverKoalaBear5 is over KoalaBear and its quintic extension.
 	ProverKoalaBear5 = Prover[koalabear.Element, koalabear.Element, koalabear.E5]
 )
 
