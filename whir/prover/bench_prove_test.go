@@ -169,6 +169,39 @@ func evaluate[W field.Base[W], F field.Element[F], E field.Element[E]](b *testin
 	return v[0]
 }
 
+// BenchmarkVerify is the verifier on one core, for the trees' hashes.
+func BenchmarkVerify(b *testing.B) {
+	for _, h := range []whir.Hash{whir.Poseidon2, whir.BLAKE3, whir.SHA256} {
+		b.Run(fmt.Sprint("babybear4/", h), func(b *testing.B) { benchVerify(b, newKind(BabyBear4(h), transcript.BabyBear4()), 18) })
+	}
+	b.Run("m31", func(b *testing.B) { benchVerify(b, kindM31(), 18) })
+}
+
+func benchVerify[W field.Base[W], F field.Element[F], E field.Element[E]](b *testing.B, k *kind[W, F, E], vars int) {
+	q := queue(b)
+	p, err := whir.Complete(k.scheme.Spec, vars, whir.Schedule{LogInvRate: 1, Folds: []int{6, 5}, Shrinks: []int{3}}, whir.Options{Arity: 2})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := newSource(81)
+	sc := &scenario[W, F, E]{kind: k, p: p, tables: [][]F{elements[F](s, 1<<vars)}}
+	point := elements[E](s, vars)
+	table := uploads(b, q, sc.tables)[0]
+	sc.claims = []whir.BatchClaim[E]{{Weight: eqAt(point), Values: []E{evaluate(b, k, q, table, point)}}}
+	root, pf := sc.onDevice(b, q)
+	st := sc.statement()
+	b.ReportAllocs()
+	for b.Loop() {
+		o, err := k.scheme.Receive(k.transcript.New(transcript.TagTest), p, root)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if err := o.Verify(st, pf); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // tracer adds up the times of kernels and stages.
 type tracer struct {
 	mu    sync.Mutex

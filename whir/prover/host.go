@@ -16,12 +16,13 @@ type vectors[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	// for the words of each symbol, in place where there is one word.
 	words    func([]F) []W
 	collapse func(dst, sums []E)
-	// mulAddBase and mulAddExt add c*x to acc; mulAddSym too, for symbols.
-	mulAddBase func(acc []E, x []W, c E)
-	mulAddSym  func(acc []E, x []F, c E)
-	mulAddExt  func(acc, x []E, c E)
-	dotExt     func(a, b []E) E
-	foldExt    func(dst, lo, hi []E, r E)
+	// combine adds the sum of c[k]*x[k*stride+i] to acc[i].
+	combine func(acc []E, x []W, stride int, c []E)
+	// mulAddExt adds c*x to acc; mulAddSym too, for symbols.
+	mulAddSym func(acc []E, x []F, c E)
+	mulAddExt func(acc, x []E, c E)
+	dotExt    func(a, b []E) E
+	foldExt   func(dst, lo, hi []E, r E)
 	// roundExt is the sums of loF*loW and of (hiF-loF)*(hiW-loW).
 	roundExt func(loF, hiF, loW, hiW []E) (atZero, lead E)
 }
@@ -103,8 +104,8 @@ func (h host[W, F, E]) blockSums(sums device.Buffer[E], stride, column int, f de
 		return err
 	}
 	words, s := h.vectors.words(f.Host()), h.scheme.Spec.SymbolWords
-	blockSums(sums.Host(), stride, column, f.Len(), factors.Host(), fold, s, func(acc []E, at int, c E) {
-		h.vectors.mulAddBase(acc, words[at:at+len(acc)], c)
+	blockSums(sums.Host(), stride, column, f.Len(), factors.Host(), fold, s, func(acc []E, at int, c []E) {
+		h.vectors.combine(acc, words[at:at+len(c)*len(acc)], len(acc), c)
 	}, func(acc, low []E) E {
 		row := acc[:len(low)]
 		h.vectors.collapse(row, acc)
@@ -118,16 +119,18 @@ func (h host[W, F, E]) blockSumsExt(sums device.Buffer[E], stride, column int, f
 		return err
 	}
 	table := f.Host()
-	blockSums(sums.Host(), stride, column, f.Len(), factors.Host(), fold, 1, func(acc []E, at int, c E) {
-		h.vectors.mulAddExt(acc, table[at:at+len(acc)], c)
+	blockSums(sums.Host(), stride, column, f.Len(), factors.Host(), fold, 1, func(acc []E, at int, c []E) {
+		for k, e := range c {
+			h.vectors.mulAddExt(acc, table[at+k*len(acc):at+(k+1)*len(acc)], e)
+		}
 	}, h.vectors.dotExt)
 	return nil
 }
 
 // blockSums takes a block as a matrix: the table of the first of its variables
-// combines the rows into one by add, word by word of the symbols, and finish sums
-// that up with the table of the last ones.
-func blockSums[E field.Element[E]](sums []E, stride, column, n int, factors []E, fold, words int, add func(acc []E, at int, c E), finish func(acc, low []E) E) {
+// combines the rows, from an index on, into one by add, word by word of the symbols,
+// and finish sums that up with the table of the last ones.
+func blockSums[E field.Element[E]](sums []E, stride, column, n int, factors []E, fold, words int, add func(acc []E, at int, c []E), finish func(acc, low []E) E) {
 	m := log2(n)
 	claims := 0
 	if m > 0 {
@@ -153,21 +156,12 @@ func blockSums[E field.Element[E]](sums []E, stride, column, n int, factors []E,
 	rows /= parts
 	out := make([]E, blocks*parts*claims)
 	parallel.For(blocks*parts, max(1, grain/(rows*width)), func(lo, hi int) {
-		acc := make([][]E, claims)
-		for c := range acc {
-			acc[c] = make([]E, width)
-		}
+		acc := make([]E, width)
 		for k := lo; k < hi; k++ {
-			for c := range acc {
-				clear(acc[c])
-			}
-			for r := range rows {
-				for c := range acc {
-					add(acc[c], (k*rows+r)*width, tables[c].high[k%parts*rows+r])
-				}
-			}
-			for c := range acc {
-				out[k*claims+c] = finish(acc[c], tables[c].low)
+			for c, t := range tables {
+				clear(acc)
+				add(acc, k*rows*width, t.high[k%parts*rows:(k%parts+1)*rows])
+				out[k*claims+c] = finish(acc, t.low)
 			}
 		}
 	})
@@ -213,9 +207,7 @@ func (h host[W, F, E]) foldBlocks(dst device.Buffer[E], f device.Buffer[F], chal
 			end := min(lo+columns, hi)
 			t := acc[:s*(end-lo)]
 			clear(t)
-			for u, e := range weights {
-				h.vectors.mulAddBase(t, words[s*(u*n+lo):s*(u*n+end)], e)
-			}
+			h.vectors.combine(t, words[s*lo:], s*n, weights)
 			h.vectors.collapse(out[lo:end], t)
 		}
 	})

@@ -41,14 +41,14 @@ func babyBear[E babybear.Ext[E]](s *whir.Scheme[babybear.Element, babybear.Eleme
 		units:  u,
 		field:  ntt.BabyBear,
 		vectors: vectors[babybear.Element, babybear.Element, E]{
-			words:      func(f []babybear.Element) []babybear.Element { return f },
-			collapse:   func(dst, sums []E) { copy(dst, sums) },
-			mulAddBase: babybear.MulAddBase[E],
-			mulAddSym:  babybear.MulAddBase[E],
-			mulAddExt:  babybear.MulAddExt[E],
-			dotExt:     babybear.DotExt[E],
-			foldExt:    babybear.FoldExt[E],
-			roundExt:   babybear.RoundExt[E],
+			words:     func(f []babybear.Element) []babybear.Element { return f },
+			collapse:  func(dst, sums []E) { copy(dst, sums) },
+			combine:   babybear.CombineBase[E],
+			mulAddSym: babybear.MulAddBase[E],
+			mulAddExt: babybear.MulAddExt[E],
+			dotExt:    babybear.DotExt[E],
+			foldExt:   babybear.FoldExt[E],
+			roundExt:  babybear.RoundExt[E],
 		},
 	})
 }
@@ -69,14 +69,14 @@ func koalaBear[E koalabear.Ext[E]](s *whir.Scheme[koalabear.Element, koalabear.E
 		units:  u,
 		field:  ntt.KoalaBear,
 		vectors: vectors[koalabear.Element, koalabear.Element, E]{
-			words:      func(f []koalabear.Element) []koalabear.Element { return f },
-			collapse:   func(dst, sums []E) { copy(dst, sums) },
-			mulAddBase: koalabear.MulAddBase[E],
-			mulAddSym:  koalabear.MulAddBase[E],
-			mulAddExt:  koalabear.MulAddExt[E],
-			dotExt:     koalabear.DotExt[E],
-			foldExt:    koalabear.FoldExt[E],
-			roundExt:   koalabear.RoundExt[E],
+			words:     func(f []koalabear.Element) []koalabear.Element { return f },
+			collapse:  func(dst, sums []E) { copy(dst, sums) },
+			combine:   koalabear.CombineBase[E],
+			mulAddSym: koalabear.MulAddBase[E],
+			mulAddExt: koalabear.MulAddExt[E],
+			dotExt:    koalabear.DotExt[E],
+			foldExt:   koalabear.FoldExt[E],
+			roundExt:  koalabear.RoundExt[E],
 		},
 	})
 }
@@ -88,14 +88,14 @@ func CM31(h whir.Hash) *ProverCM31 {
 		units:  unitM31,
 		field:  ntt.CM31,
 		vectors: vectors[m31.Element, m31.CM31, m31.QM31]{
-			words:      m31.PairWords,
-			collapse:   collapseCM31,
-			mulAddBase: m31.MulAddBase,
-			mulAddSym:  mulAddCM31,
-			mulAddExt:  m31.MulAddQM31,
-			dotExt:     m31.DotQM31,
-			foldExt:    m31.FoldQM31,
-			roundExt:   roundQM31,
+			words:     m31.PairWords,
+			collapse:  collapseCM31,
+			combine:   combineM31,
+			mulAddSym: mulAddCM31,
+			mulAddExt: m31.MulAddQM31,
+			dotExt:    m31.DotQM31,
+			foldExt:   m31.FoldQM31,
+			roundExt:  roundQM31,
 		},
 	})
 }
@@ -105,6 +105,12 @@ func CM31(h whir.Hash) *ProverCM31 {
 func collapseCM31(dst, sums []m31.QM31) {
 	for i := range dst {
 		dst[i] = sums[2*i].Add(sums[2*i+1].MulI())
+	}
+}
+
+func combineM31(acc []m31.QM31, x []m31.Element, stride int, c []m31.QM31) {
+	for k, e := range c {
+		m31.MulAddBase(acc, x[k*stride:k*stride+len(acc)], e)
 	}
 }
 
