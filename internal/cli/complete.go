@@ -15,6 +15,7 @@ func completions(root *cobra.Command) {
 		"hash":      whirHashes(),
 		"arity":     {"2", "4", "8"},
 		"bound":     {"bchks25", "dkt26"},
+		"machine":   {"auto", "cpu", "gpu"},
 	}
 	for _, c := range allCommands(root) {
 		for name, values := range choices {

@@ -74,6 +74,7 @@ var errorCases = []errorCase{
 	{ExitUsage, "whir plan --vars 20 --bits 129"},
 	{ExitUsage, "whir plan --vars 24 --bits 124"},
 	{ExitUsage, "whir plan --vars 20 --fold-work 31"},
+	{ExitUsage, "whir plan --vars 20 --machine abacus"},
 	{ExitUsage, "whir plan --vars 20 --rate 2"},
 	{ExitUsage, "whir plan --vars 20 --folds 4,4,4 --shrinks 1"},
 	{ExitUsage, "whir plan --vars 20 --folds 4,4,4 --shrinks 1,5"},

@@ -66,7 +66,7 @@ func decodeAnyKey(data []byte) (*zkml.VerifyingKey, error) {
 }
 
 func (a *app) whirSecurity(f *whirFlags, vars int) error {
-	p, err := f.params(vars)
+	p, err := a.whirParams(f, vars)
 	if err != nil {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/whir/whirfile"
 )
@@ -39,6 +40,7 @@ func (a *app) whirCommand() *cobra.Command {
 // whirFlags choose parameters.
 type whirFlags struct {
 	field, extension, hash, bound string
+	machine                       string
 	bits, arity                   int
 	tables, claims                int
 	foldWork, queryWork, rate     int
@@ -60,8 +62,9 @@ func (f *whirFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.bound, "bound", "bchks25", "theorem for rounds in the Johnson radius: bchks25 or dkt26")
 	fs.BoolVar(&f.uniqueOnly, "unique-only", false, "keep every round within the unique decoding radius")
 	fs.BoolVar(&f.johnsonStart, "johnson-start", false, "allow the Johnson radius in round 0: only where points are fixed before the commitment")
-	fs.IntVar(&f.foldWork, "fold-work", 14, "the most bits of proof of work before a folding challenge")
-	fs.IntVar(&f.queryWork, "query-work", 14, "the most bits of proof of work before query indices")
+	fs.StringVar(&f.machine, "machine", "auto", "what to choose for: cpu, gpu, or auto (what --device is)")
+	fs.IntVar(&f.foldWork, "fold-work", usualWork, "the most bits of proof of work before a folding challenge (default 14, for a GPU 20)")
+	fs.IntVar(&f.queryWork, "query-work", usualWork, "the most bits of proof of work before query indices (default 14, for a GPU 20)")
 	fs.IntVar(&f.rate, "rate", 1, "with --folds: -log2 of the first code's rate")
 	fs.IntSliceVar(&f.folds, "folds", nil, "variables bound in each round, such as 6,5,5 (default: chosen)")
 	fs.IntSliceVar(&f.shrinks, "shrinks", nil, "with --folds: log2 by which the domain shrinks after each round but the last (default: 1 each)")
@@ -77,6 +80,30 @@ func (f *whirFlags) register(c *cobra.Command) {
 		}
 		return pflag.NormalizedName(name)
 	})
+}
+
+// usualWork stands for the chooser's own default.
+const usualWork = -1
+
+// machineFor is what parameters are chosen for.
+func (a *app) machineFor(f *whirFlags) (whir.Machine, error) {
+	gpu := strings.HasPrefix(a.device, device.CUDA.String())
+	switch f.machine {
+	case "cpu":
+		gpu = false
+	case "gpu":
+		gpu = true
+	case "auto":
+		if device.Automatic(a.device) {
+			gpu = slices.ContainsFunc(device.List(), func(i device.Info) bool { return strings.HasPrefix(i.Device, device.CUDA.String()) })
+		}
+	default:
+		return 0, usageError("--machine %q: want auto, cpu or gpu", f.machine)
+	}
+	if gpu {
+		return whir.GPU, nil
+	}
+	return whir.CPU, nil
 }
 
 // whirFields are the names for --field: those of schemes without the degree of
@@ -126,7 +153,11 @@ func (f *whirFlags) schemes() ([]*whirfile.Scheme, error) {
 }
 
 // options of the chooser.
-func (f *whirFlags) options() (o whir.Options, err error) {
+func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
+	machine, err := a.machineFor(f)
+	if err != nil {
+		return o, err
+	}
 	goal, err := f.goal.goal()
 	if err != nil {
 		return o, err
@@ -141,8 +172,8 @@ func (f *whirFlags) options() (o whir.Options, err error) {
 	between("bits", f.bits, 1, 128)
 	between("claims", f.claims, 1, 1<<15)
 	between("tables", f.tables, 1, 1<<12)
-	between("fold-work", f.foldWork, 0, 30)
-	between("query-work", f.queryWork, 0, 30)
+	between("fold-work", f.foldWork, usualWork, 30)
+	between("query-work", f.queryWork, usualWork, 30)
 	between("rate", f.rate, 1, 30)
 	switch {
 	case err != nil:
@@ -159,23 +190,26 @@ func (f *whirFlags) options() (o whir.Options, err error) {
 		return o, usageError("--johnson-start goes with one table, not %d", f.tables)
 	}
 	work := func(bits int) int {
-		if bits == 0 {
+		switch bits {
+		case usualWork:
+			return 0
+		case 0:
 			return whir.NoWork
 		}
 		return bits
 	}
 	return whir.Options{Lambda: f.bits, Claims: f.claims, Goal: goal, FoldWork: work(f.foldWork), QueryWork: work(f.queryWork), Bound: bound,
-		UniqueOnly: f.uniqueOnly, JohnsonStart: f.johnsonStart, Batch: f.tables, Arity: f.arity}, nil
+		Machine: machine, UniqueOnly: f.uniqueOnly, JohnsonStart: f.johnsonStart, Batch: f.tables, Arity: f.arity}, nil
 }
 
 // params are the parameters that the flags ask for, for tables of 2^vars
 // entries.
-func (f *whirFlags) params(vars int) (*whirfile.Params, error) {
+func (a *app) whirParams(f *whirFlags, vars int) (*whirfile.Params, error) {
 	schemes, err := f.schemes()
 	if err != nil {
 		return nil, err
 	}
-	o, err := f.options()
+	o, err := a.whirOptions(f)
 	if err != nil {
 		return nil, err
 	}

@@ -41,7 +41,7 @@ func (a *app) whirCommitCommand() *cobra.Command {
 				return err
 			}
 			f.tables = len(args)
-			if _, err := f.options(); err != nil { // before anything large is read
+			if _, err := a.whirOptions(&f); err != nil { // before anything large is read
 				return err
 			}
 			schemes, err := f.schemes()
@@ -55,7 +55,7 @@ func (a *app) whirCommitCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p, err := f.params(vars)
+			p, err := a.whirParams(&f, vars)
 			if err != nil {
 				return err
 			}

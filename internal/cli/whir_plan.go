@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/whir/whirfile"
 	"github.com/zkwarp/zkwarp/whir/whirfile/prover"
 )
@@ -30,7 +31,11 @@ func (a *app) whirPlanCommand() *cobra.Command {
 			if vars == 0 {
 				return usageError("pass --vars N")
 			}
-			p, err := f.params(vars)
+			p, err := a.whirParams(&f, vars)
+			if err != nil {
+				return err
+			}
+			machine, err := a.machineFor(&f)
 			if err != nil {
 				return err
 			}
@@ -40,7 +45,7 @@ func (a *app) whirPlanCommand() *cobra.Command {
 					return err
 				}
 			}
-			return a.result(planObject(p, m), "%s", planText(p, m))
+			return a.result(planObject(p, machine, m), "%s", planText(p, machine, m))
 		},
 	}
 	c.Flags().IntVar(&vars, "vars", 0, "base-2 logarithm of the number of elements in a table")
@@ -133,12 +138,15 @@ func whirBytes(p *whirfile.Params) int64 {
 	return 4*int64(p.TableWords())*int64(p.Tables()) + leaves*(4*int64(inner.RowWords(0))+2*32)
 }
 
-func planObject(p *whirfile.Params, m *measured) map[string]any {
-	d := p.Describe()
+// machines for people, by whir.Machine.
+var machines = map[whir.Machine]string{whir.CPU: "one core", whir.GPU: "an H100"}
+
+func planObject(p *whirfile.Params, machine whir.Machine, m *measured) map[string]any {
+	predicted := p.Inner().PredictOn(machine)
 	out := map[string]any{
-		"parameters": d,
+		"parameters": p.Describe(),
 		"predicted": map[string]any{
-			"proof_bytes": d.Predicted.ProofBytes, "prove_ms_one_core": milliseconds(d.Predicted.Prove), "verify_ms": milliseconds(d.Predicted.Verify),
+			"proof_bytes": predicted.ProofBytes, "prove_ms": milliseconds(predicted.Prove), "prove_on": machines[machine], "verify_ms": milliseconds(predicted.Verify),
 		},
 	}
 	if m != nil {
@@ -150,16 +158,19 @@ func planObject(p *whirfile.Params, m *measured) map[string]any {
 	return out
 }
 
-func planText(p *whirfile.Params, m *measured) string {
-	d := p.Describe()
+func planText(p *whirfile.Params, machine whir.Machine, m *measured) string {
+	d, predicted := p.Describe(), p.Inner().PredictOn(machine)
 	var b strings.Builder
 	b.WriteString(describeText(d))
 	b.WriteString("\n" + scheduleTable(d).text() + "\n")
-	fmt.Fprintf(&b, "%-11s %-12s %-14s %s\n", "", "proof", "prove", "verify")
-	fmt.Fprintf(&b, "%-11s %-12s %-14s %s\n", "predicted", sizeText(int64(d.Predicted.ProofBytes)), durationText(d.Predicted.Prove)+" x core", durationText(d.Predicted.Verify))
+	row := func(what, proof, prove, verify, note string) {
+		fmt.Fprintf(&b, "%s\n", strings.TrimRight(fmt.Sprintf("%-11s %-10s %-10s %-10s %s", what, proof, prove, verify, note), " "))
+	}
+	row("", "proof", "prove", "verify", "")
+	row("predicted", sizeText(int64(predicted.ProofBytes)), durationText(predicted.Prove), durationText(predicted.Verify), "prover on "+machines[machine])
 	if m != nil {
-		fmt.Fprintf(&b, "%-11s %-12s %-14s %s\n", "measured", sizeText(int64(m.ProofBytes)), durationText(m.Commit+m.Open), durationText(m.Verify))
-		fmt.Fprintf(&b, "%-11s medians of %d on %s: commit %s, open %s\n", "", m.Runs, m.Device, durationText(m.Commit), durationText(m.Open))
+		row("measured", sizeText(int64(m.ProofBytes)), durationText(m.Commit+m.Open), durationText(m.Verify),
+			fmt.Sprintf("prover on %s: commit %s, open %s; medians of %d", m.Device, durationText(m.Commit), durationText(m.Open), m.Runs))
 	}
 	b.WriteString("\n" + securityText(d))
 	return b.String()

@@ -162,7 +162,7 @@ func TestWHIRPlan(t *testing.T) {
 		Parameters whirfile.Description
 		Predicted  struct {
 			Bytes  int     `json:"proof_bytes"`
-			Prove  float64 `json:"prove_ms_one_core"`
+			Prove  float64 `json:"prove_ms"`
 			Verify float64 `json:"verify_ms"`
 		}
 		Measured struct {

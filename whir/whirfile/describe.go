@@ -23,12 +23,11 @@ type Description struct {
 	BatchWork int     `json:"batch_work,omitempty"`
 	Rounds    []Round `json:"rounds"`
 	// FinalVars is log2 of the length of the table sent in full.
-	FinalVars int             `json:"final_vars"`
-	Lines     []Line          `json:"security"`
-	Min       float64         `json:"bits"`
-	Sum       float64         `json:"bits_sum"`
-	Digest    string          `json:"parameters_digest"`
-	Predicted whir.Prediction `json:"-"`
+	FinalVars int     `json:"final_vars"`
+	Lines     []Line  `json:"security"`
+	Min       float64 `json:"bits"`
+	Sum       float64 `json:"bits_sum"`
+	Digest    string  `json:"parameters_digest"`
 }
 
 // Line is a line of the security table.
@@ -59,7 +58,7 @@ func (p *Params) Describe() *Description {
 	d := &Description{
 		Scheme: p.scheme.Name(), About: p.scheme.About, Hash: p.scheme.Hash, Vars: p.Vars(), Tables: p.Tables(), Claims: p.Claims(),
 		Arity: c.Arity, Lambda: c.Lambda, Bound: c.Bound.String(), BatchWork: c.BatchWork, FinalVars: p.inner.RoundVars(p.inner.Rounds()),
-		Min: report.Min, Sum: report.Sum, Digest: fmt.Sprintf("%x", digest), Predicted: p.inner.Predict(),
+		Min: report.Min, Sum: report.Sum, Digest: fmt.Sprintf("%x", digest),
 	}
 	for _, l := range report.Lines {
 		d.Lines = append(d.Lines, Line(l))
