@@ -2,7 +2,6 @@ package prover
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -45,20 +44,25 @@ func Variants() (babyBear, cm31s []Variant) {
 		out.five = kernel.Template{Name: "ntt/prover/edited.cu", Text: text}.Unit(out.name+"_five", []string{"FIELD_HEADER", header.Name, "NTT_FIVE", "1", "NTT_THREADS", threads}, header)
 		return &out
 	}
-	streaming := []string{"x[v] = at_src[(u64)v * step];", "x[v] = __ldcs(at_src + (u64)v * step);", "x[v] = from[(u64)v * step];", "x[v] = __ldcs(from + (u64)v * step);",
-		"x[v] = tile[(u64)v * step];", "x[v] = __ldcs(tile + (u64)v * step);"}
-	stores := append(slices.Clone(streaming), "for (u32 v = 0; v < VALUES; v++) out[(u64)v * step] = x[v];", "for (u32 v = 0; v < VALUES; v++) __stcs(out + (u64)v * step, x[v]);")
 	bb := specs[BabyBear]
 	tune := bb.tune
-	babyBear = append(babyBear, Variant{"base", bb, tune}, Variant{"ldcs", edited(bb, "ldcs", streaming...), tune}, Variant{"ldcs-stcs", edited(bb, "stcs", stores...), tune})
+	babyBear = append(babyBear, Variant{"base", bb, tune})
+	for _, mib := range []int{8, 16, 32, 48} {
+		tune.group = mib << 20
+		babyBear = append(babyBear, Variant{fmt.Sprint("group-", mib), bb, tune})
+	}
 	narrow := bear("babybear16", babybear.P, ntt.BabyBear{}, 4)
-	tune.threads = 256
+	tune = tuning{threads: 256, fill: 264, sector: 32}
 	babyBear = append(babyBear, Variant{"radix16-256", narrow, tune})
+	tune.group = 32 << 20
+	babyBear = append(babyBear, Variant{"radix16-group-32", narrow, tune})
+	plainLoads := edited(bb, "ldcs", "x[v] = at_src[(u64)v * step];", "x[v] = __ldcs(at_src + (u64)v * step);")
+	babyBear = append(babyBear, Variant{"columns-ldcs", plainLoads, bb.tune})
 	cm := specs[CM31]
-	for _, t := range []tuning{{256, 264, 32}, {512, 264, 32}, {512, 264, 16}, {1024, 264, 32}} {
-		cm31s = append(cm31s, Variant{fmt.Sprintf("radix16-%d-%d", t.threads, t.sector), cm, t})
+	for _, t := range []tuning{{256, 264, 32, 0}, {512, 264, 32, 0}, {512, 264, 32, 32 << 20}} {
+		cm31s = append(cm31s, Variant{fmt.Sprintf("radix16-%d-%d", t.threads, t.group>>20), cm, t})
 	}
 	wide := cm31("cm31x32", 5)
-	cm31s = append(cm31s, Variant{"radix32-256", wide, tuning{256, 264, 32}})
+	cm31s = append(cm31s, Variant{"radix32-256", wide, tuning{256, 264, 32, 0}})
 	return babyBear, cm31s
 }

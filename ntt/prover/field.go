@@ -124,14 +124,14 @@ var bearText string
 var cm31Text string
 
 var (
-	passes     = kernel.Template{Name: "ntt/prover/ntt.cu", Text: passText}
+	template   = kernel.Template{Name: "ntt/prover/ntt.cu", Text: passText}
 	bearHeader = kernel.Template{Name: "ntt/prover/bear.cuh", Text: bearText}
 	cm31Header = kernel.Template{Name: "ntt/prover/cm31.cuh", Text: cm31Text}
 )
 
 // unit is the kernels for blocks of that many threads at most.
 func unit(variant string, five, threads int, header *kernel.Source) *kernel.Source {
-	return passes.Unit(variant, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", fmt.Sprint(five), "NTT_THREADS", fmt.Sprint(threads)}, header)
+	return template.Unit(variant, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", fmt.Sprint(five), "NTT_THREADS", fmt.Sprint(threads)}, header)
 }
 
 // word is a constant in CUDA.
@@ -177,7 +177,7 @@ func cm31(name string, logValues int) *spec {
 		columnsUpper: true,
 		maxThreads:   1 << (14 - logValues),
 		plain:        unit(name, 0, 1<<(14-logValues), header),
-		tune:         tuning{threads: 1 << (14 - logValues), fill: 264, sector: 32},
+		tune:         tuning{threads: 1 << (13 - logValues), fill: 264, sector: 32},
 		tables:       func() []uint32 { return words(tables[m31.CM31](t, logValues, 15, double)) },
 		host:         onHost[m31.CM31](t),
 	}
