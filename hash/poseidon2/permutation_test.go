@@ -2,9 +2,11 @@ package poseidon2
 
 import (
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field"
@@ -259,6 +261,58 @@ func TestConstants(t *testing.T) {
 			t.Error("width 12 exists")
 		}
 	})
+}
+
+// The numbers that docs/poseidon2.md prints are those of this package.
+func TestDocument(t *testing.T) {
+	text, err := os.ReadFile("../../docs/poseidon2.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	page := strings.Join(strings.Fields(string(text)), " ")
+	forEach(t, func(t *testing.T, s suite) {
+		in := make([]uint32, 16)
+		for i := range in {
+			in[i] = uint32(i)
+		}
+		if want := strings.Trim(fmt.Sprint(s.permute(in)), "[]"); !strings.Contains(page, want) {
+			t.Errorf("the page does not show %s", want)
+		}
+		for _, width := range []int{16, 24} {
+			p := known(s.params, width)
+			first := p.Constants().First[0]
+			if want := fmt.Sprintf("%d and %d for width %d", first[0], first[1], width); !strings.Contains(page, want) {
+				t.Errorf("the page does not show %q", want)
+			}
+			if s.name == "m31" && width == 24 {
+				continue // its diagonal is not written out
+			}
+			var diagonal []string
+			for _, f := range p.Diagonal[1:] {
+				diagonal = append(diagonal, factorText(f, s.name == "m31"))
+			}
+			if want := strings.Join(diagonal, ", "); !strings.Contains(page, "| "+want+" |") {
+				t.Errorf("the page does not show the diagonal %s", want)
+			}
+		}
+	})
+}
+
+// factorText is a factor as the page writes it.
+func factorText(f Factor, powers bool) string {
+	sign := ""
+	if f.Times == -1 {
+		sign = "-"
+	}
+	switch {
+	case powers:
+		return fmt.Sprintf("2^%d", f.Shift)
+	case f.Shift >= 0:
+		return fmt.Sprint(f.Times << f.Shift)
+	case f.Shift == -1:
+		return sign + "1/2"
+	}
+	return fmt.Sprintf("%s2^%d", sign, f.Shift)
 }
 
 func BenchmarkPermutations(b *testing.B) {
