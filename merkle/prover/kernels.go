@@ -64,6 +64,11 @@ func Sources() []*kernel.Source {
 	return []*kernel.Source{units["m31"], units["babybear"], units["koalabear"], units["blake3"], units["sha256"], gatherer}
 }
 
+// SourcesOf is the kernels for trees by one hash, to preload them.
+func SourcesOf[W field.Base[W]](h *merkle.Hash[W]) []*kernel.Source {
+	return []*kernel.Source{units[h.Variant()], gatherer}
+}
+
 const (
 	threads    = 128 // of a block
 	topThreads = 512 // of a block of merkle_top

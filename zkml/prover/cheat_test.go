@@ -183,5 +183,5 @@ func firstBatch(p *zkml.Proof) *sumcheck.Proof {
 }
 
 func commit(s *session, h plan.Home, table []m31.Element) (*whirprover.CommittedM31, error) {
-	return whirprover.CommitM31(s.host, s.arg.Commitments[h], table)
+	return whirprover.CommitM31(s.q, s.arg.Commitments[h], table)
 }

@@ -19,6 +19,9 @@ func TestMain(m *testing.M) { devicetest.Main(m, Source, ClaimsSource) }
 // verifies, and sees that kernels ran and that memory is given back.
 func sameBytes(t *testing.T, c *zkmltest.Case, opts *SetupOptions) {
 	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
+		if err := preload(q); err != nil { // what it leaves stays
+			t.Fatal(err)
+		}
 		before, launched := inUse(q.Device()), q.Stats().Launches
 		vk, pk, err := Setup(q, c.Program, c.Weights, opts)
 		if err != nil {

@@ -1,7 +1,6 @@
 package prover
 
 import (
-	"context"
 	"fmt"
 	"sync"
 
@@ -21,9 +20,9 @@ type ProvingKey struct {
 	weights *graph.Weights
 
 	mu        sync.Mutex
-	stack     []m31.Element         // the parameters, stacked
-	committed *whirprover.CommittedM31 // nil until needed, or in public-weights mode
-	laid      *layout               // nil until needed
+	stack     []m31.Element            // the parameters, stacked
+	committed *whirprover.CommittedM31 // on the host; nil until needed
+	laid      *layout                  // nil until needed
 }
 
 // NewProvingKey joins a verifying key with its weights, which must have the
@@ -81,36 +80,38 @@ func (pk *ProvingKey) layout() (*layout, error) {
 	return pk.laid, nil
 }
 
-// commitment returns the parameters' commitment, nil if the key has none. The
-// root must be the key's.
-func (pk *ProvingKey) commitment(q *device.Queue) (*whirprover.CommittedM31, error) {
-	stack := pk.parameters()
-	pk.mu.Lock()
-	defer pk.mu.Unlock()
+// commitment returns the parameters' commitment, nil if the key has none, and
+// whether it is the key's own. That is on the host and made once; on another device
+// the stack is the first of words. The root must be the verifying key's.
+func (pk *ProvingKey) commitment(q *device.Queue, words device.Buffer[m31.Element]) (c *whirprover.CommittedM31, own bool, err error) {
 	params := pk.vk.Inference().Commitments[plan.Parameters]
-	if params == nil || pk.committed != nil {
-		return pk.committed, nil
+	if params == nil {
+		return nil, false, nil
 	}
-	c, err := whirprover.CommitM31(q, params, stack)
+	if q.OnHost() {
+		stack := pk.parameters()
+		pk.mu.Lock()
+		defer pk.mu.Unlock()
+		if pk.committed != nil {
+			return pk.committed, true, nil
+		}
+		c, err = whirprover.CommitM31(q, params, stack)
+	} else {
+		c, err = whirprover.CommitTableM31(q, params, words.Slice(0, 1<<params.Vars()))
+	}
 	if err != nil {
-		return nil, fmt.Errorf("commit to the parameters: %w", err)
+		return nil, false, fmt.Errorf("commit to the parameters: %w", err)
 	}
 	root, err := c.Root()
+	if err == nil && root != pk.vk.Root() {
+		err = fmt.Errorf("the weights' commitment is not the verifying key's")
+	}
 	if err != nil {
-		return nil, fmt.Errorf("commit to the parameters: %w", err)
+		c.Free()
+		return nil, false, err
 	}
-	if root != pk.vk.Root() {
-		return nil, fmt.Errorf("the weights' commitment is not the verifying key's")
+	if q.OnHost() {
+		pk.committed = c
 	}
-	pk.committed = c
-	return c, nil
-}
-
-// host is a queue for work that always runs on the CPU.
-func host(ctx context.Context) (*device.Queue, error) {
-	d, err := device.Open("cpu")
-	if err != nil {
-		return nil, err
-	}
-	return d.NewQueue(ctx)
+	return c, q.OnHost(), nil
 }

@@ -20,11 +20,10 @@ type layout struct {
 	tables []place // second columns by table, nowhere if there is none
 	fixed  int     // words of the key's memory
 
-	// Words of a proof's memory. What is before handOver goes to the host once
-	// the witness is complete: the two stacks and the output.
+	// Words of a proof's memory. The output is a copy, padded, for the host.
 	witness, mult int
-	output        int // a copy of the output, padded
-	handOver      int
+	output        int
+	outputEnd     int
 	counts        int // of zkml_evaluate; all until here starts as 0
 	zeroed        int
 	y             int // the output as stated, zero-padded
@@ -60,15 +59,19 @@ type elements struct {
 	alpha      int   // of the lookups, and beta after it
 	sums       int   // the tree's proof
 	sentLeaves int
-	state      int // the transcript's state at the end
+	nonce      int // of the work before the lookups
+	roots      int // of the commitments, by home
 	messages   int // how many elements go to the host at the end
 	scratch    int // elements of tables of eq and, from parts on, of parts of sums
 	parts      int
 	most       int // parts of any step
 }
 
-// stateElements holds the words of a transcript's state.
-const stateElements = 5
+// nonceElements and rootElements hold the words of a nonce and of a root.
+const (
+	nonceElements = 1
+	rootElements  = 2
+)
 
 // newLayout lays a plan out; p is the program if the plan is of one.
 func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
@@ -112,7 +115,7 @@ func (l *layout) placeWords() {
 		output = 1 << pl.Polys[pl.OutputPoly].Vars
 	}
 	l.output = take(&l.live, output)
-	l.handOver = l.live
+	l.outputEnd = l.live
 	most := len(pl.LeafSent) + 1
 	for i := range pl.Layers {
 		most = max(most, len(pl.Layers[i].Sent)+len(pl.Layers[i].Instances)+1)

@@ -70,7 +70,8 @@ func (l *layout) placeElements() {
 		p.stated(&l.mergeStep, pl.Evals[pl.Given].Point, p.given)
 	}
 	p.merge()
-	l.state = p.take(stateElements)
+	l.nonce = p.take(nonceElements)
+	l.roots = p.take(rootElements * int(plan.Stacks))
 	l.messages = p.next
 }
 

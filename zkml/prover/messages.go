@@ -7,23 +7,23 @@ import (
 	"github.com/zkwarp/zkwarp/field/m31"
 	logupprover "github.com/zkwarp/zkwarp/logup/prover"
 	"github.com/zkwarp/zkwarp/sumcheck"
-	"github.com/zkwarp/zkwarp/transcript"
-	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
-// lookups draws the lookup challenges, proves the fractional sums and sends
-// the evaluations at the leaf point; then it draws the binding point.
-func (s *session) lookups(tr *transcript.Transcript) error {
-	var err error
+// lookups does the work that is due, draws the lookup challenges, proves the
+// fractional sums and sends the evaluations at the leaf point; then it draws the
+// binding point.
+func (s *session) lookups() error {
+	nonce := s.words(s.nonce, nonceElements).Slice(0, 2)
+	if err := nonce.Zero(s.q); err != nil {
+		return fmt.Errorf("work: %w", err)
+	}
 	if len(s.plan.Leaves) > 0 {
-		if s.proof.Nonce, err = (searcher{tr, s.q}).Grind(s.arg.Work); err != nil {
+		if err := s.tr.Grind(s.arg.Work, nonce); err != nil {
 			return fmt.Errorf("work: %w", err)
 		}
-	}
-	if s.tr, err = transcriptprover.FromHost(s.q, tr); err != nil {
-		return err
 	}
 	binding := s.part(s.plan.Bind, s.plan.BindVars)
 	if len(s.plan.Leaves) == 0 {
@@ -100,25 +100,18 @@ func (s *session) send(ids []int, at int, drawn device.Buffer[m31.QM31]) error {
 
 // collect waits for the messages between the commitments and the openings.
 func (s *session) collect() error {
-	state := device.View[m31.Element](s.part(s.state, stateElements))
-	if b := s.tr.State(); b.Len() > 0 {
-		if err := device.Copy(s.q, state.Slice(0, b.Len()), b); err != nil {
-			return err
-		}
-	}
 	v, err := s.ext.Read(s.q)
 	if err != nil {
 		return fmt.Errorf("read the messages: %w", err)
 	}
-	if s.tr.State().Len() > 0 {
-		var words transcript.State
-		copy(words[:], m31.Words(v[s.state:]))
-		s.opening, err = transcript.FromState(words)
-	} else {
-		s.opening, err = s.tr.Host()
+	copy(s.proof.Nonce[:], m31.Words(v[s.nonce:]))
+	if err := m31.CheckCanonical(s.proof.Nonce[:]); err != nil { // a search that has failed
+		return fmt.Errorf("work: %w", err)
 	}
-	if err != nil {
-		return err
+	for h := range s.committed {
+		if s.committed[h] != nil && plan.Home(h) != plan.Parameters {
+			copy(s.proof.Roots[h][:], m31.Words(v[s.roots+rootElements*h:]))
+		}
 	}
 	take := func(at, n int) []m31.QM31 { return v[at : at+n : at+n] }
 	batch := func(shapes []sumcheck.Shape, rounds, evals int) *sumcheck.Proof {

@@ -11,6 +11,7 @@ import (
 	mleprover "github.com/zkwarp/zkwarp/mle/prover"
 	sumcheckprover "github.com/zkwarp/zkwarp/sumcheck/prover"
 	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
+	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -33,9 +34,12 @@ var ClaimsSource = &kernel.Source{Name: "zkml/prover/claims.cu", Text: claimsTex
 
 // preload compiles what a proof launches, all units at once: one after the
 // other, as stages reach them, takes several times as long.
-func preload(d *device.Device) error {
+func preload(q *device.Queue) error {
+	if err := whirprover.PreloadM31(q); err != nil {
+		return err
+	}
 	units := append(sumcheckprover.Sources(), mleprover.Source, mleprover.RestrictSource, logupprover.Source, logupprover.TailSource)
-	return d.Preload(append(units, transcriptprover.Source, Source, ClaimsSource)...)
+	return q.Device().Preload(append(units, transcriptprover.Source, Source, ClaimsSource)...)
 }
 
 const threads = 256

@@ -55,3 +55,12 @@ func TestProveAndVerify(t *testing.T) {
 		})
 	}
 }
+
+// host is a queue for work that always runs on the CPU.
+func host(ctx context.Context) (*device.Queue, error) {
+	d, err := device.Open("cpu")
+	if err != nil {
+		return nil, err
+	}
+	return d.NewQueue(ctx)
+}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -35,19 +36,48 @@ type Resident struct {
 
 // keyMemory is a key's part of device memory.
 type keyMemory struct {
-	words device.Buffer[m31.Element]
-	desc  device.Buffer[uint64] // empty where the queue runs on the host
+	words     device.Buffer[m31.Element]
+	desc      device.Buffer[uint64]    // empty where the queue runs on the host
+	committed *whirprover.CommittedM31 // the parameters, if they are committed
+	shared    bool                     // committed is the proving key's own
 }
 
 func (k *keyMemory) free() {
 	k.words.Free()
 	k.desc.Free()
+	if k.committed != nil && !k.shared {
+		k.committed.Free()
+	}
+}
+
+// bytes of device memory.
+func (k *keyMemory) bytes() int64 {
+	n := 4*int64(k.words.Len()) + 8*int64(k.desc.Len())
+	if k.committed != nil && !k.shared {
+		n += k.committed.Bytes()
+	}
+	return n
+}
+
+// load puts what proofs need of the key to q's device, with the commitment to the
+// parameters.
+func (pk *ProvingKey) load(q *device.Queue, l *layout) (*keyMemory, error) {
+	k, err := loadKey(q, l, pk.parameters())
+	if err != nil {
+		return nil, err
+	}
+	// Which waits for the root.
+	if k.committed, k.shared, err = pk.commitment(q, k.words); err != nil {
+		k.free()
+		return nil, err
+	}
+	return k, nil
 }
 
 // loadKey uploads a key's memory and waits for it, so that other queues may
 // read it.
 func loadKey(q *device.Queue, l *layout, params []m31.Element) (*keyMemory, error) {
-	if err := preload(q.Device()); err != nil {
+	if err := preload(q); err != nil {
 		return nil, err
 	}
 	words := make([]m31.Element, l.fixed)
@@ -101,7 +131,7 @@ func (r *Resident) Bytes() int64 {
 	if r.key == nil {
 		return 0
 	}
-	return 4*int64(r.key.words.Len()) + 8*int64(r.key.desc.Len())
+	return r.key.bytes()
 }
 
 // acquire is the key's memory for one proof on q, loaded if need be.
@@ -122,7 +152,7 @@ func (r *Resident) acquire(q *device.Queue) (*layout, *keyMemory, error) {
 		return nil, nil, err
 	}
 	if r.key == nil {
-		if r.key, err = loadKey(q, l, r.pk.parameters()); err != nil {
+		if r.key, err = r.pk.load(q, l); err != nil {
 			return nil, nil, err
 		}
 	}

@@ -14,17 +14,15 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
-// session is one run of an argument's prover. The host waits for the device
-// twice: for the witness, which it commits to, and for the messages between the
-// commitments and the openings; and for each proof of work that it has the
-// device search for.
+// session is one run of an argument's prover. The host waits for the device for
+// the output, which the statement has, for the messages between the commitments and
+// the openings, and in the openings.
 type session struct {
 	*layout
-	q    *device.Queue
-	host *device.Queue
-	pk   *ProvingKey
-	arg  *zkml.Argument
-	key  *keyMemory
+	q   *device.Queue
+	pk  *ProvingKey
+	arg *zkml.Argument
+	key *keyMemory
 
 	live      device.Buffer[m31.Element]
 	ext       device.Buffer[m31.QM31]
@@ -35,7 +33,6 @@ type session struct {
 	merged    [plan.Stacks]whir.M31Claim // what each opening shows
 	proof     *zkml.Proof
 	tr        *transcriptprover.Transcript
-	opening   *transcript.Transcript // from the openings on
 	hooks     hooks
 
 	owned   []interface{ Free() }
@@ -47,11 +44,7 @@ type session struct {
 
 // newSession is a run on memory that holds what the key and l say.
 func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, l *layout, key *keyMemory, notify func(Stage, bool)) (*session, error) {
-	h, err := host(q.Context())
-	if err != nil {
-		return nil, err
-	}
-	s := &session{layout: l, q: q, host: h, pk: pk, arg: arg, key: key, notify: notify, proof: new(zkml.Proof)}
+	s := &session{layout: l, q: q, pk: pk, arg: arg, key: key, notify: notify, proof: new(zkml.Proof)}
 	if err := s.allocate(); err != nil {
 		s.free()
 		return nil, err
@@ -97,6 +90,11 @@ func (s *session) at(p place, n int) device.Buffer[m31.Element] {
 // part is n elements of the proof's memory.
 func (s *session) part(at, n int) device.Buffer[m31.QM31] { return s.ext.Slice(at, at+n) }
 
+// words is n elements of the proof's memory as words.
+func (s *session) words(at, n int) device.Buffer[m31.Element] {
+	return device.View[m31.Element](s.part(at, n))
+}
+
 func alloc[T any](s *session, n int) (device.Buffer[T], error) {
 	b, err := device.Alloc[T](s.q, n)
 	s.owned = append(s.owned, b)
@@ -106,6 +104,11 @@ func alloc[T any](s *session, n int) (device.Buffer[T], error) {
 func (s *session) free() {
 	if s.tr != nil {
 		s.tr.Free()
+	}
+	for h, c := range s.committed {
+		if c != nil && plan.Home(h) != plan.Parameters { // those are the key's
+			c.Free()
+		}
 	}
 	s.release(0)
 }
@@ -121,7 +124,7 @@ func (s *session) release(mark int) {
 // prove runs the argument once the witness is in its stack; absorb starts the
 // transcript from the words of the output.
 func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcript, error)) error {
-	output, tables, err := s.complete()
+	output, err := s.complete()
 	if err != nil {
 		return err
 	}
@@ -129,13 +132,16 @@ func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcrip
 	if err != nil {
 		return err
 	}
+	if s.tr, err = transcriptprover.FromHost(s.q, tr); err != nil {
+		return err
+	}
 	steps := []struct {
 		stage Stage
 		name  string
 		run   func() error
 	}{
-		{StageCommit, "commit", func() error { return s.commit(tr, tables) }},
-		{StageLookups, "lookups", func() error { return s.lookups(tr) }},
+		{StageCommit, "commit", s.commit},
+		{StageLookups, "lookups", s.lookups},
 		{StageSumcheck, "sum-checks", s.proveLayers},
 		{StageMerge, "claim merging", s.mergeClaims},
 		{StageOpen, "openings", s.open},
@@ -149,65 +155,64 @@ func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcrip
 	return nil
 }
 
-// complete counts the multiplicities and waits for what the host needs: the
-// output's words and the tables to commit to.
-func (s *session) complete() (output []m31.Element, tables [plan.Stacks][]m31.Element, err error) {
+// complete counts the multiplicities and waits for the output's words.
+func (s *session) complete() (output []m31.Element, err error) {
+	out := s.live.Slice(s.output, s.outputEnd)
 	if p := s.plan.OutputPoly; p >= 0 {
-		if err := device.Copy(s.q, s.live.Slice(s.output, s.handOver), s.polys[p]); err != nil {
-			return nil, tables, fmt.Errorf("output: %w", err)
+		if err := device.Copy(s.q, out, s.polys[p]); err != nil {
+			return nil, fmt.Errorf("output: %w", err)
 		}
 	}
 	if s.hooks.witness != nil {
 		if err := s.hooks.witness(s); err != nil {
-			return nil, tables, err
+			return nil, err
 		}
 	}
 	if err := s.count(); err != nil {
-		return nil, tables, fmt.Errorf("multiplicities: %w", err)
+		return nil, fmt.Errorf("multiplicities: %w", err)
 	}
 	if s.hooks.counts != nil {
 		if err := s.hooks.counts(s); err != nil {
-			return nil, tables, err
+			return nil, err
 		}
 	}
-	w, err := s.live.Slice(0, s.handOver).Read(s.q)
-	if err != nil {
-		return nil, tables, fmt.Errorf("read the witness: %w", err)
+	if output, err = out.Read(s.q); err != nil {
+		return nil, fmt.Errorf("read the output: %w", err)
 	}
-	tables[plan.Witness], tables[plan.Multiplicities] = w[s.witness:s.mult], w[s.mult:s.output]
-	return w[s.output:], tables, nil
+	return output, nil
 }
 
-// commit commits to witness and multiplicities.
-func (s *session) commit(tr *transcript.Transcript, tables [plan.Stacks][]m31.Element) error {
-	if s.arg.Commitments[plan.Parameters] != nil { // made with the key, unless that was read from a file
-		c, err := s.pk.commitment(s.host)
-		if err != nil {
-			return err
-		}
-		s.committed[plan.Parameters] = c
+// commit commits to witness and multiplicities where they lie.
+func (s *session) commit() error {
+	if s.arg.Commitments[plan.Parameters] != nil { // made with the key
+		s.committed[plan.Parameters] = s.key.committed
 	}
 	for h := plan.Witness; h < plan.Stacks; h++ {
 		params := s.arg.Commitments[h]
 		if params == nil {
 			continue
 		}
-		c, err := whirprover.CommitM31(s.host, params, tables[h])
+		c, err := whirprover.CommitTableM31(s.q, params, s.stacks[h])
 		if err != nil {
 			return fmt.Errorf("%s: %w", h, err)
 		}
-		root, err := c.Root()
-		if err != nil {
+		s.committed[h] = c
+		if err := c.Absorb(s.q, s.tr); err != nil {
 			return fmt.Errorf("%s: %w", h, err)
 		}
-		s.committed[h], s.proof.Roots[h] = c, root
-		s.owned = append(s.owned, c)
-		tr.Absorb(params.CommitmentWords(root))
+		if err := device.Copy(s.q, s.root(h), c.RootBuffer()); err != nil {
+			return fmt.Errorf("%s: %w", h, err)
+		}
 	}
 	return nil
 }
 
-// open opens every commitment at its merged claim. Openings run on the host.
+// root is where the root of a commitment waits to be read.
+func (s *session) root(h plan.Home) device.Buffer[m31.Element] {
+	return s.words(s.roots+rootElements*int(h), rootElements)
+}
+
+// open opens every commitment at its merged claim.
 func (s *session) open() error {
 	for h, c := range s.merged {
 		if s.committed[h] == nil {
@@ -216,7 +221,7 @@ func (s *session) open() error {
 		if s.hooks.open != nil {
 			c = s.hooks.open(s, plan.Home(h), c)
 		}
-		o, err := whirprover.OpenM31(s.host, searcher{s.opening, s.q}, s.committed[h], []whir.M31Claim{c})
+		o, err := s.committed[h].Open(s.q, s.tr, []whir.M31Claim{c})
 		if err != nil {
 			return fmt.Errorf("%s: %w", plan.Home(h), err)
 		}

@@ -67,14 +67,7 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 		opts.hooks.params(main, pk.stack)
 	}
 	if params := parts.Settings.Inference.Commitments[plan.Parameters]; params != nil {
-		h, err := host(q.Context())
-		if err != nil {
-			return nil, nil, err
-		}
-		if pk.committed, err = whirprover.CommitM31(h, params, pk.stack); err != nil {
-			return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
-		}
-		if parts.Root, err = pk.committed.Root(); err != nil {
+		if parts.Root, err = pk.newRoot(q, params); err != nil {
 			return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
 		}
 	}
@@ -93,6 +86,28 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 	return pk.vk, pk, nil
 }
 
+// newRoot commits to the stacked parameters. On the host the key keeps the
+// commitment.
+func (pk *ProvingKey) newRoot(q *device.Queue, params *whir.M31Params) (root [8]m31.Element, err error) {
+	if q.OnHost() {
+		if pk.committed, err = whirprover.CommitM31(q, params, pk.stack); err != nil {
+			return root, err
+		}
+		return pk.committed.Root()
+	}
+	table, err := device.Upload(q, pk.stack)
+	if err != nil {
+		return root, err
+	}
+	defer table.Free()
+	c, err := whirprover.CommitTableM31(q, params, table)
+	if err != nil {
+		return root, err
+	}
+	defer c.Free()
+	return c.Root()
+}
+
 // proveWeights makes the key's own proof: every parameter within its bounds,
 // zero in padding.
 func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *SetupOptions) ([]byte, error) {
@@ -103,7 +118,7 @@ func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *Set
 	if err := checkMemory(q, l, false); err != nil {
 		return nil, err
 	}
-	key, err := loadKey(q, l, pk.parameters())
+	key, err := pk.load(q, l)
 	if err != nil {
 		return nil, err
 	}

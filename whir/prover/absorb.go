@@ -1,0 +1,62 @@
+package prover
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/m31"
+	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
+)
+
+// RootBuffer is the root where it lies, 8 words, for protocols that read it
+// together with other messages. It lives as long as the commitment.
+func (c *Committed[W, F, E]) RootBuffer() device.Buffer[W] { return c.tree.tree.Root() }
+
+// Absorb enqueues that tr absorbs the commitment's Words. It waits only where the
+// hash has roots that are bytes.
+func (c *Committed[W, F, E]) Absorb(q *device.Queue, tr *transcriptprover.Of[W, E]) error {
+	if c.v.scheme.Hash.Raw() {
+		words, err := c.Words()
+		if err != nil {
+			return err
+		}
+		return tr.AbsorbHost(words)
+	}
+	return absorbRoot(q, tr, c.v.scheme.CommitmentWords(c.params, [8]W{}), c.RootBuffer())
+}
+
+// absorbRoot absorbs a list that ends with the root's words, in place of those that
+// it has there.
+func absorbRoot[W field.Base[W], E field.Element[E]](q *device.Queue, tr *transcriptprover.Of[W, E], words []W, root device.Buffer[W]) error {
+	list, err := device.Upload(q, words)
+	if err != nil {
+		return fmt.Errorf("whir: absorb a commitment: %w", err)
+	}
+	defer list.Free()
+	if err := device.Copy(q, list.Slice(list.Len()-root.Len(), list.Len()), root); err != nil {
+		return fmt.Errorf("whir: absorb a commitment: %w", err)
+	}
+	return tr.Absorb(list)
+}
+
+// RootBuffer is the root where it lies, 8 words.
+func (c *CommittedM31) RootBuffer() device.Buffer[m31.Element] { return c.inner.RootBuffer() }
+
+// Absorb enqueues that tr absorbs the commitment's Words.
+func (c *CommittedM31) Absorb(q *device.Queue, tr *transcriptprover.Transcript) error {
+	return absorbRoot(q, tr, c.params.CommitmentWords([8]m31.Element{}), c.RootBuffer())
+}
+
+// Bytes is the device memory of the codewords and the tree.
+func (c *CommittedM31) Bytes() int64 {
+	p := c.params.Inner()
+	leaves := int64(1) << p.LogLeaves(0)
+	n := leaves * 4 * int64(p.RowWords(0))
+	for ; ; leaves = (leaves + int64(p.Arity()) - 1) / int64(p.Arity()) {
+		n += 32 * leaves
+		if leaves == 1 {
+			return n
+		}
+	}
+}
