@@ -24,7 +24,7 @@ type costs struct {
 
 func (m Machine) costs() costs {
 	if m == GPU {
-		return costs{permutation: 0.38, butterfly: 0.0012, table: 0.03, fold: 20000, round: 150000}
+		return costs{permutation: 0.34, butterfly: 0.0012, table: 0.03, fold: 35000, round: 450000}
 	}
 	return costs{permutation: nsPermutation, butterfly: 3, table: 100}
 }
@@ -50,7 +50,7 @@ func (g Goal) weights(m Machine) weights {
 	case g == GoalVerify:
 		w.prove, w.size, w.verify = 0.1, 100, 100
 	case m == GPU:
-		w.size, w.verify = 120, 0.05
+		w.size, w.verify = 40, 0.05
 	}
 	return w
 }

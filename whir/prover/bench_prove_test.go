@@ -232,8 +232,8 @@ func stages(b *testing.B, q *device.Queue, run func(q *device.Queue)) {
 	}
 	slices.SortFunc(keys, func(a, b string) int { return int(tr.total[b] - tr.total[a]) })
 	text := ""
-	for _, key := range keys[:min(len(keys), 40)] {
-		text += fmt.Sprintf("%10.1f us %4d %s\n", float64(tr.total[key].Nanoseconds())/1000, tr.count[key], key)
+	for _, key := range keys {
+		text += fmt.Sprintf(" %.0f us %d %s;", float64(tr.total[key].Nanoseconds())/1000, tr.count[key], key)
 	}
-	b.Log("\n" + text)
+	b.Log(text)
 }
