@@ -32,37 +32,28 @@ func (v Variant) Sources() []*kernel.Source {
 	return []*kernel.Source{v.spec.plain, v.spec.five}
 }
 
-// Variants of the transforms over BabyBear and CM31.
+// Variants of the transforms over BabyBear and CM31: those in use, more or fewer units a
+// thread, other sizes of blocks, and loads that ask not to be kept in cache.
 func Variants() (babyBear, cm31s []Variant) {
-	edited := func(s *spec, name string, pairs ...string) *spec {
-		out := *s
-		text := strings.NewReplacer(pairs...).Replace(passText)
-		header := s.plain.Headers[0]
-		threads := fmt.Sprint(s.maxThreads)
-		out.name += name
-		out.plain = kernel.Template{Name: "ntt/prover/edited.cu", Text: text}.Unit(out.name, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", "0", "NTT_THREADS", threads}, header)
-		out.five = kernel.Template{Name: "ntt/prover/edited.cu", Text: text}.Unit(out.name+"_five", []string{"FIELD_HEADER", header.Name, "NTT_FIVE", "1", "NTT_THREADS", threads}, header)
-		return &out
+	bb, cm := specs[BabyBear], specs[CM31]
+	narrow, wide := bear("babybear16", babybear.P, ntt.BabyBear{}, 4), cm31("cm31x32", 5)
+	for _, threads := range []int{256, 512, 1024} {
+		tune := tuning{threads: threads, fill: 264, sector: 32}
+		name := fmt.Sprint("-", threads)
+		babyBear = append(babyBear, Variant{"radix32" + name, bb, tune}, Variant{"radix16" + name, narrow, tune})
+		cm31s = append(cm31s, Variant{"radix16" + name, cm, tune})
+		if threads <= wide.maxThreads {
+			cm31s = append(cm31s, Variant{"radix32" + name, wide, tune})
+		}
 	}
-	bb := specs[BabyBear]
-	tune := bb.tune
-	babyBear = append(babyBear, Variant{"base", bb, tune})
-	for _, mib := range []int{8, 16, 32, 48} {
-		tune.group = mib << 20
-		babyBear = append(babyBear, Variant{fmt.Sprint("group-", mib), bb, tune})
+	streaming := *bb
+	streaming.name += "_streaming"
+	text := strings.NewReplacer("x[v] = at_src[(u64)v * step];", "x[v] = __ldcs(at_src + (u64)v * step);",
+		"x[v] = tile[(u64)v * step];", "x[v] = __ldcs(tile + (u64)v * step);").Replace(passText)
+	header, edited := bb.plain.Headers[0], kernel.Template{Name: "ntt/prover/streaming.cu", Text: text}
+	unit := func(variant, five string) *kernel.Source {
+		return edited.Unit(variant, []string{"FIELD_HEADER", header.Name, "NTT_FIVE", five, "NTT_THREADS", fmt.Sprint(bb.maxThreads)}, header)
 	}
-	narrow := bear("babybear16", babybear.P, ntt.BabyBear{}, 4)
-	tune = tuning{threads: 256, fill: 264, sector: 32}
-	babyBear = append(babyBear, Variant{"radix16-256", narrow, tune})
-	tune.group = 32 << 20
-	babyBear = append(babyBear, Variant{"radix16-group-32", narrow, tune})
-	plainLoads := edited(bb, "ldcs", "x[v] = at_src[(u64)v * step];", "x[v] = __ldcs(at_src + (u64)v * step);")
-	babyBear = append(babyBear, Variant{"columns-ldcs", plainLoads, bb.tune})
-	cm := specs[CM31]
-	for _, t := range []tuning{{256, 264, 32, 0}, {512, 264, 32, 0}, {512, 264, 32, 32 << 20}} {
-		cm31s = append(cm31s, Variant{fmt.Sprintf("radix16-%d-%d", t.threads, t.group>>20), cm, t})
-	}
-	wide := cm31("cm31x32", 5)
-	cm31s = append(cm31s, Variant{"radix32-256", wide, tuning{256, 264, 32, 0}})
-	return babyBear, cm31s
+	streaming.plain, streaming.five = unit(streaming.name, "0"), unit(streaming.name+"_five", "1")
+	return append(babyBear, Variant{"streaming", &streaming, bb.tune}), cm31s
 }

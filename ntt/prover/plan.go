@@ -8,9 +8,6 @@ type tuning struct {
 	fill int
 	// sector is the bytes that a tile of columns has side by side at least.
 	sector int
-	// group is the bytes of columns that are transformed together at most, but for those
-	// that one pass does; 0 if all are.
-	group int
 }
 
 // pass is one launch. A columns pass does the first `bits` layers of columns of

@@ -124,32 +124,12 @@ func encodeOnHost[T any](q *device.Queue, f Field, dst, src device.Buffer[T], wi
 	return s.host(unsafe.Pointer(unsafe.SliceData(to)), len(to)*int(unsafe.Sizeof(z))/s.unitBytes, width, n, live)
 }
 
-// launch enqueues the transforms, of so many columns at a time that what one pass
-// writes is still in the second-level cache when the next one reads it.
+// launch enqueues the passes.
 func launch(q *device.Queue, s *spec, tune tuning, dst, src device.Buffer[uint32], width, columns, n, live int) error {
 	tables, err := tablesOn(q, s)
 	if err != nil {
 		return err
 	}
-	words := width * s.unitBytes / 4
-	group := columns
-	if tune.group > 0 && len(s.plan(tune, n, width, columns)) > 1 {
-		group = max(1, tune.group/(4*words<<n))
-	}
-	for c := 0; c < columns; c += group {
-		count := min(group, columns-c)
-		part := func(b device.Buffer[uint32], n int) device.Buffer[uint32] {
-			return b.Slice(c*words<<n, (c+count)*words<<n)
-		}
-		if err := passes(q, s, tune, tables, part(dst, n), part(src, live), width, count, n, live); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// passes enqueues one launch after the other.
-func passes(q *device.Queue, s *spec, tune tuning, tables, dst, src device.Buffer[uint32], width, columns, n, live int) error {
 	source, variant := s.kernels(width)
 	log := floorLog(width) // not looked at for five
 	for i, p := range s.plan(tune, n, width, columns) {
