@@ -172,8 +172,12 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 	between("bits", f.bits, 1, 128)
 	between("claims", f.claims, 1, 1<<15)
 	between("tables", f.tables, 1, 1<<12)
-	between("fold-work", f.foldWork, usualWork, 30)
-	between("query-work", f.queryWork, usualWork, 30)
+	if f.given.Changed("fold-work") {
+		between("fold-work", f.foldWork, 0, 30)
+	}
+	if f.given.Changed("query-work") {
+		between("query-work", f.queryWork, 0, 30)
+	}
 	between("rate", f.rate, 1, 30)
 	switch {
 	case err != nil:

@@ -100,7 +100,7 @@ func DecodeClaims(data []byte) ([]Claim, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrFormat, err)
 	}
-	if _, err := d.Token(); err != io.EOF {
+	if _, err := d.Token(); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%w: more after the end of the object", ErrFormat)
 	}
 	if format != claimsFormat {
