@@ -16,7 +16,7 @@ DEVICE_INLINE void hash_key(u32 *cv, u32 domain) {
 // chaining values of whole subtrees whose right neighbours are not hashed yet: eight
 // words each, every word as many words apart as the block has threads. As many of
 // them are merged after a chunk as its number ends in ones, and all after the last.
-DEVICE_INLINE void hash_row(u32 *d, const merkle_row &row, u32 *stack) {
+DEVICE_INLINE void hash_row(u32 *d, merkle_row &row, u32 *stack) {
   u32 domain = merkle_leaf_domain(row.n), chunks = (row.n + 255) / 256, depth = 0;
 #pragma unroll 1
   for (u32 chunk = 0; chunk < chunks; chunk++) {
@@ -28,8 +28,8 @@ DEVICE_INLINE void hash_row(u32 *d, const merkle_row &row, u32 *stack) {
       u32 m[16];
 #pragma unroll
       for (int k = 0; k < 16; k++) m[k] = 0;
-      merkle_words(m, row, w);
-      merkle_words(m + 8, row, w + 8);
+      merkle_words(m, row);
+      merkle_words(m + 8, row);
 #pragma unroll
       for (int k = 0; k < 16; k++) m[k] = merkle_canonical(row, m[k]);
       u32 flags = BLAKE3_KEYED_HASH, words = end - w;

@@ -8,8 +8,9 @@ merkle_gather(u32 *__restrict__ out, const u32 *__restrict__ words, const u32 *_
   u64 t = (u64)blockIdx.x * blockDim.x + threadIdx.x, first = opened * row_words;
   if (t < first) {
     u64 i = t / row_words;
-    merkle_row row = {words, rows, positions[i], row_words, symbol, 0, 0, 0};
-    out[t] = words[merkle_place(row, (u32)(t - i * row_words))];
+    u32 w = (u32)(t - i * row_words);
+    u64 before = symbol ? w / symbol * (rows - 1) * symbol : 0; // words of other rows
+    out[t] = words[merkle_start(positions[i], row_words, symbol) + before + w];
   } else if (t - first < 8 * digests) {
     u64 i = (t - first) / 8;
     out[t] = tree[8 * positions[opened + i] + (t - first) % 8];

@@ -42,9 +42,9 @@ var (
 
 // units are the kernels of trees by merkle.Hash's Variant.
 var units = map[string]*kernel.Source{
-	"m31":       poseidon2Unit(poseidon2.M31Permutation(), m31.KernelQM31.Header),
-	"babybear":  poseidon2Unit(poseidon2.BabyBear(), babybear.Header),
-	"koalabear": poseidon2Unit(poseidon2.KoalaBear(), koalabear.Header),
+	"m31":       poseidon2Unit(poseidon2.M31Permutation(), "128", m31.KernelQM31.Header),
+	"babybear":  poseidon2Unit(poseidon2.BabyBear(), "128, 10", babybear.Header),
+	"koalabear": poseidon2Unit(poseidon2.KoalaBear(), "128, 10", koalabear.Header),
 	"blake3":    unit("blake3", "128", &kernel.Source{Name: "merkle/prover/blake3.cuh", Text: blake3Text, Headers: []*kernel.Source{blake3.Header, rowHeader}}),
 	"sha256":    unit("sha256", "128", &kernel.Source{Name: "merkle/prover/sha256.cuh", Text: sha256Text, Headers: []*kernel.Source{sha256.Header, rowHeader}}),
 }
@@ -54,8 +54,8 @@ func unit(variant, bounds string, hash *kernel.Source) *kernel.Source {
 	return treeTemplate.Unit(variant, []string{"HASH_HEADER", hash.Name, "LEAVES_BOUNDS", bounds}, hash)
 }
 
-func poseidon2Unit[W field.Base[W]](p *poseidon2.Permutation[W], words *kernel.Source) *kernel.Source {
-	return unit(p.Name, "128, 10", poseidon2Template.Unit(p.Name,
+func poseidon2Unit[W field.Base[W]](p *poseidon2.Permutation[W], bounds string, words *kernel.Source) *kernel.Source {
+	return unit(p.Name, bounds, poseidon2Template.Unit(p.Name,
 		[]string{"FIELD_HEADER", words.Name, "POSEIDON2_HEADER", p.Header.Name, "POSEIDON2_WARP_HEADER", p.WarpHeader.Name}, words, p.Header, p.WarpHeader, rowHeader))
 }
 

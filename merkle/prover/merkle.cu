@@ -20,7 +20,7 @@ merkle_leaves_VARIANT(u32 *__restrict__ out, const u32 *__restrict__ words, u32 
   if (i >= rows) return;
   if (arrived && i == 0) *arrived = 0;
   if (reverse && rows >= 128) i = (u64)(threadIdx.x / 32) * (rows / 4) + blockIdx.x * 32 + threadIdx.x % 32;
-  merkle_row row = {words, rows, i, row_words, symbol, vectors, modulus, inverse};
+  merkle_row row = merkle_row_at(words, rows, i, row_words, symbol, vectors, modulus, inverse);
   u32 d[8];
   hash_row(d, row, stacks + threadIdx.x);
   merkle_store(out, reverse ? bit_reverse((u32)i) >> reverse : i, d);

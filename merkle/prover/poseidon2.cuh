@@ -8,14 +8,14 @@
 #define HASH_BY_WARP 1
 
 // hash_row hashes a row.
-DEVICE_INLINE void hash_row(u32 *d, const merkle_row &row, u32 *) {
+DEVICE_INLINE void hash_row(u32 *d, merkle_row &row, u32 *) {
   u32 s[16];
 #pragma unroll
   for (int k = 0; k < 16; k++) s[k] = 0;
   s[8] = fp_from(merkle_leaf_domain(row.n));
 #pragma unroll 1
-  for (u32 w = 0; w < row.n; w += 8) {
-    merkle_words(s, row, w);
+  while (row.read < row.n) {
+    merkle_words(s, row);
     poseidon2_permute16(s);
   }
 #pragma unroll

@@ -2,57 +2,62 @@
 #pragma once
 #include "device/ptx.cuh"
 
-// merkle_row is a row of a matrix (merkle.Layout).
-struct merkle_row {
-  const u32 *words;   // of the matrix
-  u64 rows, index;    // of the matrix; where this one lies
-  u32 n;              // words of the row
-  u32 symbol;         // words of a symbol if the matrix is column-major, else 0
-  u32 vectors;        // whether each block of four words is aligned and in one piece
-  u32 modulus, inverse; // of words in Montgomery form: the modulus p and -1/p modulo 2^32; else 0
-};
-
-// merkle_place is where word w of the row is.
-DEVICE_INLINE u64 merkle_place(const merkle_row &row, u32 w) {
-  if (row.symbol == 0) return row.index * row.n + w;
-  if (row.symbol == 1) return w * row.rows + row.index;
-  u32 c = w / row.symbol;
-  return (c * row.rows + row.index) * row.symbol + (w - c * row.symbol);
-}
-
 struct alignas(16) merkle_four {
   u32 x[4];
 };
 
-// merkle_words sets s[k] to word w + k of the row, for k below 8, as far as the row
-// goes.
-DEVICE_INLINE void merkle_words(u32 *s, const merkle_row &row, u32 w) {
+// merkle_row reads a row of a matrix (merkle.Layout) from its first word on. Kernels
+// that hash by Poseidon2 fill the instruction cache but for a little, so it is one
+// walk for all layouts, without a division.
+struct merkle_row {
+  const u32 *next;      // word
+  u64 jump;             // from the last word of a symbol to the first of the next one
+  u32 n, read;          // words of the row; how many are read
+  u32 symbol, at;       // words of a symbol, 0 if row-major; how many of this one are read
+  u32 vectors;          // whether each block of four words is aligned and in one piece
+  u32 modulus, inverse; // of words in Montgomery form: the modulus p and -1/p modulo 2^32; else 0
+};
+
+// merkle_start is where words of the row at an index start, symbol being 0 or a
+// column-major matrix's.
+DEVICE_INLINE u64 merkle_start(u64 index, u32 row_words, u32 symbol) { return index * (symbol ? symbol : row_words); }
+
+DEVICE_INLINE merkle_row merkle_row_at(const u32 *words, u64 rows, u64 index, u32 row_words, u32 symbol, u32 vectors, u32 modulus, u32 inverse) {
+  merkle_row row = {words + merkle_start(index, row_words, symbol), (rows - 1) * symbol + 1, row_words, 0, symbol, 0, vectors, modulus, inverse};
+  return row;
+}
+
+// merkle_words sets s to the next eight words, as far as the row goes; the others stay.
+DEVICE_INLINE void merkle_words(u32 *s, merkle_row &row) {
   if (row.vectors) {
 #pragma unroll
-    for (u32 k = 0; k < 8; k += 4)
-      if (w + k < row.n) {
-        merkle_four v = reinterpret_cast<const merkle_four *>(row.words)[merkle_place(row, w + k) / 4];
+    for (u32 k = 0; k < 8; k += 4) {
+      if (row.read + k < row.n) {
+        merkle_four v = *reinterpret_cast<const merkle_four *>(row.next);
 #pragma unroll
         for (u32 i = 0; i < 4; i++) s[k + i] = v.x[i];
       }
-  } else if (row.symbol <= 1) {
-    const u32 *p = row.words + merkle_place(row, w);
-    u64 step = row.symbol ? row.rows : 1;
-#pragma unroll
-    for (u32 k = 0; k < 8; k++)
-      if (w + k < row.n) s[k] = p[k * step];
+      row.next += 3 + row.jump;
+    }
   } else {
-    const u32 *p = row.words + merkle_place(row, w);
-    u32 at = w % row.symbol; // within the symbol
-    u64 jump = (row.rows - 1) * row.symbol + 1;
 #pragma unroll
     for (u32 k = 0; k < 8; k++) {
-      if (w + k < row.n) s[k] = *p;
-      at++;
-      p += at == row.symbol ? jump : 1;
-      at = at == row.symbol ? 0 : at;
+      if (row.read + k < row.n) s[k] = *row.next;
+      bool end = ++row.at == row.symbol;
+      row.next += end ? row.jump : 1;
+      if (end) row.at = 0;
     }
   }
+  row.read += 8;
+}
+
+// merkle_word is the next word, of which there must be one.
+DEVICE_INLINE u32 merkle_word(merkle_row &row) {
+  u32 x = *row.next;
+  bool end = ++row.at == row.symbol;
+  row.next += end ? row.jump : 1;
+  if (end) row.at = 0;
+  return x;
 }
 
 // merkle_canonical is a word as a number below the modulus: x / 2^32 of one in

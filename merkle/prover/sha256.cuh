@@ -13,7 +13,7 @@ DEVICE_INLINE void hash_end(u32 *d) {
 
 // hash_row hashes the domain, the row's words, a one bit, zeros, and the length of
 // what is before the one, in bits, to fill the last block.
-DEVICE_INLINE void hash_row(u32 *d, const merkle_row &row, u32 *) {
+DEVICE_INLINE void hash_row(u32 *d, merkle_row &row, u32 *) {
   u32 blocks = (row.n + 19) / 16;
   sha256_start(d);
 #pragma unroll 1
@@ -25,7 +25,7 @@ DEVICE_INLINE void hash_row(u32 *d, const merkle_row &row, u32 *) {
       if (p == 0)
         w[i] = sha256_swap(merkle_leaf_domain(row.n));
       else if (p <= row.n)
-        w[i] = sha256_swap(merkle_canonical(row, row.words[merkle_place(row, p - 1)]));
+        w[i] = sha256_swap(merkle_canonical(row, merkle_word(row)));
       else
         w[i] = p == row.n + 1 ? 0x80000000u : p == 16 * blocks - 1 ? 32 * (row.n + 1) : 0;
     }
