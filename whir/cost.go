@@ -20,11 +20,12 @@ type costs struct {
 	butterfly   float64 // of a transform, by base field word
 	table       float64 // sum-check work for one entry of a table, over all rounds
 	fold, round float64 // of one round of the sum-check and of the protocol, whatever their size
+	absorb      float64 // a permutation of the transcript, one after the other
 }
 
 func (m Machine) costs() costs {
 	if m == GPU {
-		return costs{permutation: 0.34, butterfly: 0.0012, table: 0.03, fold: 35000, round: 450000}
+		return costs{permutation: 0.34, butterfly: 0.0012, table: 0.03, fold: 30000, round: 400000, absorb: 1700}
 	}
 	return costs{permutation: nsPermutation, butterfly: 3, table: 100}
 }
@@ -102,5 +103,5 @@ func (w weights) final(spec Spec, vars, t int) float64 {
 	n, d := math.Exp2(float64(vars)), float64(spec.ChallengeWords)
 	size := 4 * (n*d + float64(vars)*2*d)
 	verify := n*(float64(t)+2)*nsMultiply + n*d/8*nsPermutation
-	return w.prove*n*w.on.table + w.size*size + w.verify*verify
+	return w.prove*n*(w.on.table+d/8*w.on.absorb) + w.size*size + w.verify*verify
 }
