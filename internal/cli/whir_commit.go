@@ -106,9 +106,9 @@ func (a *app) whirCommitCommand() *cobra.Command {
 // whirCommit commits to tables on the chosen device.
 func (a *app) whirCommit(ctx context.Context, p *whirfile.Params, words [][]uint32) (c *prover.Committed, on string, took time.Duration, err error) {
 	err = a.onDeviceFor(ctx, a.device, "whir", p.TableWords(), func(q *device.Queue) error {
-		start := time.Now()
-		c, err = prover.Commit(q, p, words...)
-		took, on = time.Since(start), q.Device().Name()
+		if c, err = prover.Commit(q, p, words...); err == nil {
+			took, on = c.Took(), q.Device().Name()
+		}
 		return err
 	})
 	return c, on, took, err

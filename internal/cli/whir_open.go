@@ -217,13 +217,12 @@ func (a *app) whirOpen(ctx context.Context, path string, key *whirfile.Key, clai
 	err = a.onDeviceFor(ctx, a.device, "whir", p.TableWords(), func(q *device.Queue) error {
 		r.on = q.Device().Name()
 		progress.begin("commit")
-		start := time.Now()
 		c, err := prover.Commit(q, p, words...)
 		if err != nil {
 			return err
 		}
 		defer c.Free()
-		r.commit = time.Since(start)
+		r.commit = c.Took()
 		if c.Commitment().Root != key.Commitment.Root {
 			return inputError("key %s: its tables do not have the root of its commitment", path)
 		}
@@ -235,7 +234,7 @@ func (a *app) whirOpen(ctx context.Context, path string, key *whirfile.Key, clai
 			return err
 		}
 		progress.begin("open")
-		start = time.Now()
+		start := time.Now()
 		b.Proof, err = c.Open(q, b.Claims)
 		r.open = time.Since(start)
 		return err

@@ -14,12 +14,12 @@ import (
 	"github.com/zkwarp/zkwarp/whir/whirfile"
 )
 
-// maker commits to tables of words.
-type maker func(q *device.Queue, p *whirfile.Params, tables [][]uint32) (backend, error)
+// maker puts tables of words on the device.
+type maker func(q *device.Queue, tables [][]uint32) (backend, error)
 
 // backends by the name of their scheme.
 var backends = sync.OnceValue(func() map[string]maker {
-	out := map[string]maker{"m31-poseidon2": commitM31}
+	out := map[string]maker{"m31-poseidon2": uploadM31}
 	for _, h := range []whir.Hash{whir.Poseidon2, whir.BLAKE3, whir.SHA256} {
 		add(out, "babybear4", prover.BabyBear4(h), transcript.BabyBear4())
 		add(out, "babybear5", prover.BabyBear5(h), transcript.BabyBear5())
@@ -31,14 +31,15 @@ var backends = sync.OnceValue(func() map[string]maker {
 })
 
 func add[W field.Base[W], F field.Element[F], E field.Element[E]](to map[string]maker, name string, p *prover.Prover[W, F, E], t *transcript.Variant[W, E]) {
-	to[name+"-"+p.Scheme().Hash.Name()] = func(q *device.Queue, params *whirfile.Params, words [][]uint32) (backend, error) {
-		return commit(q, p, t, params, words)
+	to[name+"-"+p.Scheme().Hash.Name()] = func(q *device.Queue, words [][]uint32) (backend, error) {
+		return upload(q, p, t, words)
 	}
 }
 
 // tables are committed tables of symbols F.
 type tables[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	*prover.Committed[W, F, E]
+	prover  *prover.Prover[W, F, E]
 	scheme  *whir.Scheme[W, F, E]
 	variant *transcript.Variant[W, E]
 	host    [][]F
@@ -46,28 +47,25 @@ type tables[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	digest  merkle.DigestOf[W]
 }
 
-func commit[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Queue, p *prover.Prover[W, F, E], t *transcript.Variant[W, E], params *whirfile.Params, words [][]uint32) (backend, error) {
-	c := &tables[W, F, E]{scheme: p.Scheme(), variant: t}
-	var err error
+func upload[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Queue, p *prover.Prover[W, F, E], t *transcript.Variant[W, E], words [][]uint32) (backend, error) {
+	c := &tables[W, F, E]{prover: p, scheme: p.Scheme(), variant: t}
 	for _, w := range words {
 		symbols := c.scheme.Symbols(elements[W](w))
-		var b device.Buffer[F]
-		if b, err = device.Upload(q, symbols); err != nil {
-			break
+		b, err := device.Upload(q, symbols)
+		if err != nil {
+			c.free()
+			return nil, err
 		}
 		c.host, c.device = append(c.host, symbols), append(c.device, b)
 	}
-	if err == nil {
-		c.Committed, err = p.Commit(q, params.Inner(), c.device...)
-	}
-	if err == nil {
+	return c, nil
+}
+
+func (c *tables[W, F, E]) commit(q *device.Queue, p *whirfile.Params) (err error) {
+	if c.Committed, err = c.prover.Commit(q, p.Inner(), c.device...); err == nil {
 		c.digest, err = c.Root()
 	}
-	if err != nil {
-		c.free()
-		return nil, err
-	}
-	return c, nil
+	return err
 }
 
 // elements are words in the field's form.

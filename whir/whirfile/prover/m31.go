@@ -18,20 +18,18 @@ type packed struct {
 	digest merkle.Digest
 }
 
-func commitM31(q *device.Queue, p *whirfile.Params, words [][]uint32) (backend, error) {
+func uploadM31(q *device.Queue, words [][]uint32) (backend, error) {
 	c := &packed{host: elements[m31.Element](words[0])}
 	var err error
-	if c.device, err = device.Upload(q, c.host); err != nil {
-		return nil, err
-	}
+	c.device, err = device.Upload(q, c.host)
+	return c, err
+}
+
+func (c *packed) commit(q *device.Queue, p *whirfile.Params) (err error) {
 	if c.CommittedM31, err = prover.CommitTableM31(q, p.Packed(), c.device); err == nil {
-		if c.digest, err = c.Root(); err == nil {
-			return c, nil
-		}
-		c.CommittedM31.Free()
+		c.digest, err = c.Root()
 	}
-	c.device.Free()
-	return nil, err
+	return err
 }
 
 func (c *packed) root() whirfile.Root {
@@ -39,7 +37,9 @@ func (c *packed) root() whirfile.Root {
 }
 
 func (c *packed) free() {
-	c.Free()
+	if c.CommittedM31 != nil {
+		c.Free()
+	}
 	c.device.Free()
 }
 

@@ -4,6 +4,7 @@ package prover
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/whir/whirfile"
@@ -14,10 +15,13 @@ import (
 type Committed struct {
 	params *whirfile.Params
 	tables backend
+	took   time.Duration
 }
 
 // backend is committed tables of one scheme.
 type backend interface {
+	// commit to the tables, which are on the device.
+	commit(q *device.Queue, p *whirfile.Params) error
 	root() whirfile.Root
 	free()
 	// evaluate returns the values of all tables for a claim's kind and point.
@@ -37,16 +41,28 @@ func Commit(q *device.Queue, p *whirfile.Params, tables ...[]uint32) (*Committed
 			return nil, fmt.Errorf("whirfile: table %d: %w", i, err)
 		}
 	}
-	commit, ok := backends()[p.Scheme().Name()]
+	upload, ok := backends()[p.Scheme().Name()]
 	if !ok {
 		return nil, fmt.Errorf("whirfile: no prover for %s", p.Scheme().Name())
 	}
-	b, err := commit(q, p, tables)
+	b, err := upload(q, tables)
 	if err != nil {
 		return nil, err
 	}
-	return &Committed{p, b}, nil
+	if err := q.Sync(); err != nil {
+		b.free()
+		return nil, err
+	}
+	start := time.Now()
+	if err := b.commit(q, p); err != nil {
+		b.free()
+		return nil, err
+	}
+	return &Committed{p, b, time.Since(start)}, nil
 }
+
+// Took is the time of the commitment itself, once the tables were on the device.
+func (c *Committed) Took() time.Duration { return c.took }
 
 // Commitment for verifiers.
 func (c *Committed) Commitment() *whirfile.Commitment {
