@@ -39,7 +39,7 @@ func whirCases() []Case {
 		add(c.name(), "commit and open 2^n values over BabyBear, all folds the same", c.vars > 20, gridCase(c))
 	}
 	cases = append(cases, Case{Suite: "whir", Name: "grid", About: "the cells of the grid before it that were measured in this run", Rows: gridSummary})
-	for _, c := range []cell{{8, 3, 1}, {24, 3, 1}, {24, 1, 1}, {24, 6, 1}} {
+	for _, c := range []cell{{8, 3, 1}, {20, 4, 1}, {24, 3, 1}, {24, 1, 1}, {24, 6, 1}} {
 		add("modes-"+c.suffix(), "that cell without waiting for the host, with its searches for work, and with waits after every message", c.vars > 20, modesCase(c))
 		cases = append(cases, Case{Suite: "whir", Name: "stages-" + c.suffix(), About: "that cell's device time by stage", Large: c.vars > 20, GPU: true, Run: stagesCase(c)})
 	}
@@ -50,13 +50,12 @@ func whirCases() []Case {
 		CPU: true, Large: true, Run: referenceCase})
 }
 
-// options allow as much work as is worth its time on the device: a GPU searches as
-// fast as it hashes, and many queries cost it little. In the emulator it is slow.
+// options are for proofs on the queue's device. In the emulator work is slow.
 func (e *Env) options(goal whir.Goal) whir.Options {
-	o := whir.Options{Lambda: whirLambda, Goal: goal, JohnsonStart: true, FoldWork: 12, QueryWork: 14}
+	o := whir.Options{Lambda: whirLambda, Goal: goal, JohnsonStart: true}
 	switch e.Queue.Device().Kind() {
 	case device.CUDA:
-		o.FoldWork, o.QueryWork = 14, 16
+		o.Machine = whir.GPU
 	case device.SIMT:
 		o.FoldWork, o.QueryWork = 5, 5
 	}

@@ -37,7 +37,7 @@ func (c cell) params(o whir.Options) (*whir.Params, error) {
 				p, err := whir.Complete(whir.SpecBabyBear4(whir.Poseidon2), c.vars, s, o)
 				if err != nil {
 					last = err
-				} else if best == nil || p.Predict().Prove < best.Predict().Prove {
+				} else if best == nil || p.PredictOn(o.Machine).Prove < best.PredictOn(o.Machine).Prove {
 					best = p
 				}
 			}
