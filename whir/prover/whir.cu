@@ -153,10 +153,11 @@ extern "C" __global__ void __launch_bounds__(256) whir_fold_VARIANT(u32 *g, u32 
 }
 
 // dst = sum_u a[u stride] b[u stride], for u below size.
-extern "C" __global__ void __launch_bounds__(256) whir_dot_VARIANT(u32 *__restrict__ dst, const u32 *__restrict__ a, const u32 *__restrict__ b, u64 stride,
+extern "C" __global__ void __launch_bounds__(256, 4) whir_dot_VARIANT(u32 *__restrict__ dst, const u32 *__restrict__ a, const u32 *__restrict__ b, u64 stride,
                                                                   u64 size, u32 *partial, u32 *counter) {
   __shared__ Total total;
   ext_acc acc = acc_zero();
+#pragma unroll 1
   for (u64 i = (u64)blockIdx.x * WHIR_THREADS + threadIdx.x; i < size; i += (u64)gridDim.x * WHIR_THREADS)
     acc_mul(acc, ext_load(a, i * stride), ext_load(b, i * stride));
   ext v = whir_block_sum(acc_value(acc), &total);
