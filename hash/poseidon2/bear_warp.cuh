@@ -5,17 +5,20 @@
 #include "POSEIDON2_HEADER"
 #include "TABLES_HEADER"
 
-// poseidon2_warp_product is poseidon2_product(a, b) without one step of its latency,
-// where b * FP_INVERSE is known before a is.
-DEVICE_INLINE i32 poseidon2_warp_product(i32 a, i32 b, u32 inverse) {
-  i64 t = mul_wide(a, b);
-  return (i32)(t >> 32) - mul_hi((i32)((u32)a * inverse), (i32)FP_P);
-}
-
+// poseidon2_warp_sbox is poseidon2_sbox with less latency: where a product's second
+// factor b is known before the first, so is b * FP_INVERSE.
 DEVICE_INLINE u32 poseidon2_warp_sbox(u32 x) {
-  i32 y = poseidon2_product((i32)x, (i32)x), z = poseidon2_warp_product(y, (i32)x, x * FP_INVERSE);
-  if (POSEIDON2_DEGREE == 7) z = poseidon2_warp_product(poseidon2_product(y, y), z, (u32)z * FP_INVERSE);
-  return poseidon2_lift((u32)z);
+  u32 zero = poseidon2_zero, inverse = x * FP_INVERSE;
+  i32 y = poseidon2_fused((i32)x, (i32)x, zero), z = y, w = (i32)x;
+  i64 t = mul_wide(y, (i32)x);
+  i32 m = (i32)((u32)y * inverse + zero);
+  if (POSEIDON2_DEGREE == 7) {
+    w = poseidon2_fused(y, y, zero);
+    z = (i32)(t >> 32) - mul_hi(m, (i32)FP_P);
+    t = mul_wide(w, z);
+    m = (i32)((u32)w * ((u32)z * FP_INVERSE) + zero);
+  }
+  return poseidon2_lift((u32)((i32)(t >> 32) - mul_hi(m, (i32)FP_P)));
 }
 
 // poseidon2_warp_external multiplies by circ(2 M4, M4, M4, M4). Row i of M4 is
