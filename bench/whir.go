@@ -55,7 +55,7 @@ func (e *Env) options(goal whir.Goal) whir.Options {
 	o := whir.Options{Lambda: whirLambda, Goal: goal, JohnsonStart: true}
 	switch e.Queue.Device().Kind() {
 	case device.CUDA:
-		o.Machine = whir.GPU
+		o.Machine, o.FoldWork, o.QueryWork = whir.GPU, 14, 16 // measured: bench/NOTES.md, "WHIR on an H100"
 	case device.SIMT:
 		o.FoldWork, o.QueryWork = 5, 5
 	}
