@@ -51,7 +51,7 @@ func (c cell) params(o whir.Options) (*whir.Params, error) {
 
 // opened is a table for the cell.
 func (c cell) opened(e *Env) (*opened, error) {
-	params, err := c.params(e.options(whir.GoalProve))
+	params, err := c.params(e.options(whir.GoalSpeed))
 	if err != nil {
 		return nil, err
 	}

@@ -15,6 +15,7 @@ const (
 	GoalProve Goal = iota
 	GoalSize
 	GoalVerify
+	GoalSpeed // proving time alone, whatever the proof's size
 )
 
 // Options of the chooser. The zero value of a field means its default.

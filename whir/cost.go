@@ -50,6 +50,8 @@ func (g Goal) weights(m Machine) weights {
 		w.prove, w.size, w.verify = 0.1, 10000, 0.1
 	case g == GoalVerify:
 		w.prove, w.size, w.verify = 0.1, 100, 100
+	case g == GoalSpeed:
+		w.size, w.verify = 0.01, 0.001
 	case m == GPU:
 		w.size, w.verify = 40, 0.05
 	}
