@@ -48,15 +48,5 @@ func (c *CommittedM31) Absorb(q *device.Queue, tr *transcriptprover.Transcript) 
 	return absorbRoot(q, tr, c.params.CommitmentWords([8]m31.Element{}), c.RootBuffer())
 }
 
-// Bytes is the device memory of the codewords and the tree.
-func (c *CommittedM31) Bytes() int64 {
-	p := c.params.Inner()
-	leaves := int64(1) << p.LogLeaves(0)
-	n := leaves * 4 * int64(p.RowWords(0))
-	for ; ; leaves = (leaves + int64(p.Arity()) - 1) / int64(p.Arity()) {
-		n += 32 * leaves
-		if leaves == 1 {
-			return n
-		}
-	}
-}
+// Bytes is the device memory of the codewords and the tree, rounded to digests.
+func (c *CommittedM31) Bytes() int64 { return commitBytes(c.params.Inner(), 0) }
