@@ -27,6 +27,7 @@ func specBabyBear(polynomial string, h Hash, degree int) Spec {
 		SymbolWords:    1,
 		ChallengeWords: degree,
 		MaxLogDomain:   babybear.TwoAdicity,
+		CollisionBits:  h.collisionBits(babybear.P),
 	}
 }
 

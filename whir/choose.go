@@ -87,6 +87,9 @@ func Choose(spec Spec, vars int, o Options) (*Params, error) {
 	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128), in("the number of tables", o.Batch, 1, maxBatch)); err != nil {
 		return nil, fmt.Errorf("whir: choosing parameters: %w", err)
 	}
+	if err := spec.level(o.Lambda); err != nil {
+		return nil, err
+	}
 	s := newSearch(spec, o)
 	sched, ok := s.best(vars)
 	if !ok {

@@ -11,9 +11,9 @@ import (
 
 // Fields of other systems, for known answers.
 var (
-	babyBear4  = Spec{Name: "BabyBear^4", Modulus: 15<<27 + 1, SymbolWords: 1, ChallengeWords: 4, MaxLogDomain: 27}
-	koalaBear4 = Spec{Name: "KoalaBear^4", Modulus: 127<<24 + 1, SymbolWords: 1, ChallengeWords: 4, MaxLogDomain: 24}
-	qm31       = Spec{Name: "QM31", Modulus: 1<<31 - 1, SymbolWords: 2, ChallengeWords: 4, MaxLogDomain: 30}
+	babyBear4  = Spec{Name: "BabyBear^4", Modulus: 15<<27 + 1, SymbolWords: 1, ChallengeWords: 4, MaxLogDomain: 27, CollisionBits: 128}
+	koalaBear4 = Spec{Name: "KoalaBear^4", Modulus: 127<<24 + 1, SymbolWords: 1, ChallengeWords: 4, MaxLogDomain: 24, CollisionBits: 128}
+	qm31       = Spec{Name: "QM31", Modulus: 1<<31 - 1, SymbolWords: 2, ChallengeWords: 4, MaxLogDomain: 30, CollisionBits: 128}
 )
 
 func ones(n int) []int { return slices.Repeat([]int{1}, n) }

@@ -17,6 +17,7 @@ func specCM31(h Hash) Spec {
 		SymbolWords:    2,
 		ChallengeWords: 4,
 		MaxLogDomain:   ntt.MaxLogCM31,
+		CollisionBits:  h.collisionBits(m31.P),
 	}
 }
 

@@ -46,7 +46,7 @@ func TestNames(t *testing.T) {
 // A quartic extension is taken as long as it reaches the level.
 func TestChooseFirst(t *testing.T) {
 	for _, tc := range []struct{ lambda, degree int }{{80, 4}, {100, 4}, {116, 5}, {128, 5}} {
-		p, err := ChooseFirst(20, Options{Lambda: tc.lambda}, SpecKoalaBear4(Poseidon2), SpecKoalaBear5(Poseidon2))
+		p, err := ChooseFirst(20, Options{Lambda: tc.lambda}, SpecKoalaBear4(BLAKE3), SpecKoalaBear5(BLAKE3))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,11 +54,42 @@ func TestChooseFirst(t *testing.T) {
 			t.Errorf("%d bits: degree %d with %.2f bits", tc.lambda, p.Spec().ChallengeWords, p.Security().Min)
 		}
 	}
-	if _, err := ChooseFirst(20, Options{Lambda: 128}, SpecKoalaBear4(Poseidon2)); !errors.Is(err, ErrInfeasible) {
+	if _, err := ChooseFirst(20, Options{Lambda: 128}, SpecKoalaBear4(BLAKE3)); !errors.Is(err, ErrInfeasible) {
 		t.Errorf("128 bits in a quartic extension: %v", err)
 	}
 	if _, err := ChooseFirst(20, Options{}); err == nil {
 		t.Error("parameters over no field")
+	}
+}
+
+// No level is above what a collision of the trees' hash costs: the root of p^8 for
+// Poseidon2, so that even 124 bits are too many.
+func TestCollisionsLimitLevel(t *testing.T) {
+	sched := Schedule{1, []int{5, 5}, []int{3}}
+	for _, tc := range []struct {
+		spec           func(Hash) Spec
+		hash           Hash
+		reached, level int
+	}{
+		{SpecBabyBear5, Poseidon2, 123, 124}, {SpecKoalaBear5, Poseidon2, 123, 124}, {specCM31, Poseidon2, 100, 124},
+		{SpecBabyBear5, BLAKE3, 128, 129}, {SpecKoalaBear5, SHA256, 128, 129},
+	} {
+		spec := tc.spec(tc.hash)
+		p, err := Complete(spec, 20, sched, Options{Lambda: tc.reached, FoldWork: 20, QueryWork: 20})
+		if err != nil {
+			t.Errorf("%s: %v", spec.Name, err)
+			continue
+		}
+		c := p.Config()
+		c.Lambda = tc.level
+		_, made := NewParams(c)
+		_, completed := Complete(spec, 20, sched, Options{Lambda: tc.level})
+		_, chosen := Choose(spec, 20, Options{Lambda: tc.level})
+		for _, err := range []error{made, completed, chosen} {
+			if err == nil || !strings.Contains(err.Error(), "security level") {
+				t.Errorf("%s: %d bits: error %v", spec.Name, tc.level, err)
+			}
+		}
 	}
 }
 

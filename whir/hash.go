@@ -2,6 +2,7 @@ package whir
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/merkle"
@@ -28,6 +29,15 @@ func (h Hash) String() string {
 		return "SHA-256"
 	}
 	return fmt.Sprintf("Hash(%d)", uint8(h))
+}
+
+// collisionBits is log2 of what a collision costs: the square root of the number of
+// digests, which for Poseidon2 are eight elements of the base field.
+func (h Hash) collisionBits(modulus uint64) float64 {
+	if h == Poseidon2 {
+		return 4 * math.Log2(float64(modulus))
+	}
+	return 128
 }
 
 // ParseHash is the hash called poseidon2, blake3 or sha256.

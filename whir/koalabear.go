@@ -27,6 +27,7 @@ func specKoalaBear(polynomial string, h Hash, degree int) Spec {
 		SymbolWords:    1,
 		ChallengeWords: degree,
 		MaxLogDomain:   koalabear.TwoAdicity,
+		CollisionBits:  h.collisionBits(koalabear.P),
 	}
 }
 

@@ -160,15 +160,17 @@ func (p *M31Params) Statement(claims []M31Claim, halves [][2]m31.QM31) (Statemen
 		return st, failf(-1, CheckShape, "%d pairs of halves for %d claims", len(halves), len(claims))
 	}
 	st.words = append(st.words, m31.Element(len(claims)))
-	add := func(e ...m31.QM31) { st.words = append(st.words, m31.Words(e)...) }
+	add := func(e ...m31.QM31) error {
+		w := m31.Words(e)
+		st.words = append(st.words, w...)
+		return m31.CheckCanonical(w)
+	}
 	for i, c := range claims {
 		if len(c.Point) != p.vars {
 			return st, failf(-1, CheckStatement, "claim %d has %d variables, want %d", i, len(c.Point), p.vars)
 		}
 		y0, y1 := halves[i][0], halves[i][1]
-		add(c.Point...)
-		add(c.Value, y0, y1)
-		if err := m31.CheckCanonical(st.words); err != nil {
+		if err := first(add(c.Point...), add(c.Value, y0, y1)); err != nil {
 			return st, fail(-1, CheckEncoding, err)
 		}
 		last := c.Point[p.vars-1]

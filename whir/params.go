@@ -18,10 +18,21 @@ type Spec struct {
 	SymbolWords, ChallengeWords int
 	// MaxLogDomain is the largest n for which domains of 2^n points are used.
 	MaxLogDomain int
+	// CollisionBits is log2 of what a collision of the trees' hash costs, never
+	// rounded up. No security level above it is accepted.
+	CollisionBits float64
 }
 
 // FieldBits is log2 of the number of challenges, never rounded up.
 func (s Spec) FieldBits() float64 { return float64(s.ChallengeWords) * math.Log2(float64(s.Modulus)) }
+
+// level fails for a security level above what collisions of the trees' hash allow.
+func (s Spec) level(lambda int) error {
+	if !(float64(lambda) <= s.CollisionBits) {
+		return fmt.Errorf("%w (%d bits, but a collision of the trees' hash costs 2^%.2f)", ErrInfeasible, lambda, math.Floor(100*s.CollisionBits)/100)
+	}
+	return nil
+}
 
 // Bound names the proven correlated-agreement theorem that Johnson-regime
 // rounds rely on.
@@ -163,6 +174,7 @@ func (p *Params) shape() error {
 		in("the number of tables", c.Batch, 1, maxBatch),
 		in("batching work", c.BatchWork, 0, maxWork),
 		in("the security level", c.Lambda, 1, 128),
+		c.Spec.level(c.Lambda),
 	); err != nil {
 		return err
 	}

@@ -14,6 +14,9 @@ func Complete(spec Spec, vars int, sched Schedule, o Options) (*Params, error) {
 	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128), in("the number of tables", o.Batch, 1, maxBatch)); err != nil {
 		return nil, fmt.Errorf("whir: completing a schedule: %w", err)
 	}
+	if err := spec.level(o.Lambda); err != nil {
+		return nil, err
+	}
 	return newSearch(spec, o).complete(vars, sched)
 }
 

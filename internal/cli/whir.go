@@ -61,7 +61,7 @@ func (f *whirFlags) register(c *cobra.Command) {
 	fs.IntVar(&f.claims, "claims", 1, "the most claims that an opening may prove")
 	fs.StringVar(&f.bound, "bound", "bchks25", "theorem for rounds in the Johnson radius: bchks25 or dkt26")
 	fs.BoolVar(&f.uniqueOnly, "unique-only", false, "keep every round within the unique decoding radius")
-	fs.BoolVar(&f.johnsonStart, "johnson-start", false, "allow the Johnson radius in round 0: only where points are fixed before the commitment")
+	fs.BoolVar(&f.johnsonStart, "johnson-start", false, "allow the Johnson radius in round 0: only where points are fixed before the commitment, which is opened once")
 	fs.StringVar(&f.machine, "machine", "auto", "what to choose for: cpu, gpu, or auto (what --device is)")
 	fs.IntVar(&f.foldWork, "fold-work", usualWork, "the most bits of proof of work before a folding challenge (default 14, for a GPU 20)")
 	fs.IntVar(&f.queryWork, "query-work", usualWork, "the most bits of proof of work before query indices (default 14, for a GPU 20)")

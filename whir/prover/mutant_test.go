@@ -100,6 +100,8 @@ func TestMutants(t *testing.T) {
 			"n != p.c.Batch {", "n == -1 {"),
 		light(in("params.go", "security level unchecked", "TestParametersRefused",
 			"if !(l.Bits >= float64(c.Lambda)) {", "if false {")),
+		light(in("params.go", "collisions of the trees' hash ignored", "TestCollisionsLimitLevel",
+			"if !(float64(lambda) <= s.CollisionBits) {", "if false {")),
 		light(in("params.go", "rate 1", "TestParametersRefused",
 			"in(\"-log2 of the rate\", c.LogInvRate, 1,", "in(\"-log2 of the rate\", c.LogInvRate, -1,")),
 		light(in("params.go", "rate worsens", "TestParametersRefused",
