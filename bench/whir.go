@@ -27,13 +27,15 @@ func whirCases() []Case {
 		cases = append(cases, Case{Suite: "whir", Name: name, About: about, Large: large, Run: run})
 	}
 	for _, n := range []int{8, 16, 20, 24} {
-		add(fmt.Sprintf("babybear4-n%d-best", n), "commit and open 2^n values, the chooser's schedule", n > 20, bestCase(babyBear4, n))
+		add(fmt.Sprintf("babybear4-n%d-best", n), "commit and open 2^n values, the chooser's schedule that starts at rate 1/2", n > 20, bestCase(babyBear4, n, 1))
 	}
+	add("babybear4-n24-any-rate", "the same at whichever rate", true, bestCase(babyBear4, 24, 0))
+	add("babybear4-n24-blake3", "the same with trees by BLAKE3", true, bestCase(babyBear4BLAKE3, 24, 0))
 	for _, n := range []int{8, 24} {
-		add(fmt.Sprintf("koalabear4-n%d-best", n), "the same over KoalaBear", n > 20, bestCase(koalaBear4, n))
+		add(fmt.Sprintf("koalabear4-n%d-best", n), "over KoalaBear, from rate 1/2", n > 20, bestCase(koalaBear4, n, 1))
 	}
 	for _, n := range []int{8, 25} {
-		add(fmt.Sprintf("m31-n%d-best", n), "the same over Mersenne-31, two values a symbol", n > 20, bestCase(packedM31, n))
+		add(fmt.Sprintf("m31-n%d-best", n), "over Mersenne-31, two values a symbol, at whichever rate", n > 20, bestCase(packedM31, n, 0))
 	}
 	for _, c := range append([]cell{{8, 3, 1}}, gridCells()...) {
 		add(c.name(), "commit and open 2^n values over BabyBear, all folds the same", c.vars > 20, gridCase(c))
@@ -66,11 +68,19 @@ func (e *Env) options(goal whir.Goal) whir.Options {
 type family func(e *Env, n int, o whir.Options) (*opened, error)
 
 func babyBear4(e *Env, n int, o whir.Options) (*opened, error) {
-	params, err := whir.Choose(whir.SpecBabyBear4(whir.Poseidon2), n, o)
+	return babyBear4By(e, whir.Poseidon2, n, o)
+}
+
+func babyBear4BLAKE3(e *Env, n int, o whir.Options) (*opened, error) {
+	return babyBear4By(e, whir.BLAKE3, n, o)
+}
+
+func babyBear4By(e *Env, h whir.Hash, n int, o whir.Options) (*opened, error) {
+	params, err := whir.Choose(whir.SpecBabyBear4(h), n, o)
 	if err != nil {
 		return nil, err
 	}
-	return newOpened(e.Rand, whirprover.BabyBear4(whir.Poseidon2), transcript.BabyBear4(), params), nil
+	return newOpened(e.Rand, whirprover.BabyBear4(h), transcript.BabyBear4(), params), nil
 }
 
 func koalaBear4(e *Env, n int, o whir.Options) (*opened, error) {
@@ -90,9 +100,12 @@ func packedM31(e *Env, n int, o whir.Options) (*opened, error) {
 	return newOpenedM31(e.Rand, params), nil
 }
 
-func bestCase(f family, n int) func(*Env) ([]Measurement, error) {
+// bestCase is the chooser's schedule, with the first rate 2^-rate unless that is 0.
+func bestCase(f family, n, rate int) func(*Env) ([]Measurement, error) {
 	return func(e *Env) ([]Measurement, error) {
-		o, err := f(e, n, e.options(whir.GoalProve))
+		options := e.options(whir.GoalProve)
+		options.LogInvRate = rate
+		o, err := f(e, n, options)
 		if err != nil {
 			return nil, err
 		}

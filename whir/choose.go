@@ -41,6 +41,9 @@ type Options struct {
 	Batch int
 	// Arity of the hash trees; default 2.
 	Arity int
+	// LogInvRate is -log2 of the rate of the first code; default whichever of 1
+	// to 4 is best.
+	LogInvRate int
 	// Machine that proofs are to be fast on; default CPU. For a GPU the default
 	// of FoldWork and QueryWork is 20.
 	Machine Machine
@@ -84,7 +87,8 @@ var ErrInfeasible = errors.New("whir: no parameters reach the security level")
 // Choose finds parameters for tables of 2^vars symbols.
 func Choose(spec Spec, vars int, o Options) (*Params, error) {
 	o = o.withDefaults()
-	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128), in("the number of tables", o.Batch, 1, maxBatch)); err != nil {
+	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128), in("the number of tables", o.Batch, 1, maxBatch),
+		in("-log2 of the rate", o.LogInvRate, 0, spec.MaxLogDomain)); err != nil {
 		return nil, fmt.Errorf("whir: choosing parameters: %w", err)
 	}
 	if err := spec.level(o.Lambda); err != nil {
@@ -311,7 +315,11 @@ type plan struct {
 func (s *search) best(vars int) (Schedule, bool) {
 	var out Schedule
 	found, least := false, math.Inf(1)
-	for rate := 1; rate <= 4; rate++ {
+	lo, hi := 1, 4
+	if s.o.LogInvRate != 0 {
+		lo, hi = s.o.LogInvRate, s.o.LogInvRate
+	}
+	for rate := lo; rate <= hi; rate++ {
 		if p := s.plan(state{vars, rate, true}); p.ok && (!found || better(p.cost, least)) {
 			found, least, out.LogInvRate = true, p.cost, rate
 		}

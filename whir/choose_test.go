@@ -147,6 +147,21 @@ func TestGoals(t *testing.T) {
 	}
 }
 
+// The first rate is the one that is asked for.
+func TestChooseWithRate(t *testing.T) {
+	for rate := 1; rate <= 6; rate++ {
+		p, err := Choose(qm31, 18, Options{LogInvRate: rate})
+		if err != nil || p.Config().LogInvRate != rate {
+			t.Errorf("rate 2^-%d: %v, %v", rate, p, err)
+		}
+	}
+	for _, rate := range []int{-1, 31} {
+		if p, err := Choose(qm31, 18, Options{LogInvRate: rate}); err == nil {
+			t.Errorf("rate 2^-%d: %v", rate, p)
+		}
+	}
+}
+
 func TestInfeasible(t *testing.T) {
 	_, err := Choose(qm31, 24, Options{Lambda: 125})
 	if !errors.Is(err, ErrInfeasible) {

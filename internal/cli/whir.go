@@ -65,7 +65,7 @@ func (f *whirFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.machine, "machine", "auto", "what to choose for: cpu, gpu, or auto (what --device is)")
 	fs.IntVar(&f.foldWork, "fold-work", usualWork, "the most bits of proof of work before a folding challenge (default 14, for a GPU 20)")
 	fs.IntVar(&f.queryWork, "query-work", usualWork, "the most bits of proof of work before query indices (default 14, for a GPU 20)")
-	fs.IntVar(&f.rate, "rate", 1, "with --folds: -log2 of the first code's rate")
+	fs.IntVar(&f.rate, "rate", 0, "-log2 of the first code's rate (default: chosen; with --folds, 1)")
 	fs.IntSliceVar(&f.folds, "folds", nil, "variables bound in each round, such as 6,5,5 (default: chosen)")
 	fs.IntSliceVar(&f.shrinks, "shrinks", nil, "with --folds: log2 by which the domain shrinks after each round but the last (default: 1 each)")
 	f.goal.register(c)
@@ -178,7 +178,9 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 	if f.given.Changed("query-work") {
 		between("query-work", f.queryWork, 0, 30)
 	}
-	between("rate", f.rate, 1, 30)
+	if f.given.Changed("rate") {
+		between("rate", f.rate, 1, 30)
+	}
 	switch {
 	case err != nil:
 		return o, err
@@ -186,8 +188,8 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 		return o, usageError("--bound %q: want bchks25 or dkt26", f.bound)
 	case f.arity != 2 && f.arity != 4 && f.arity != 8:
 		return o, usageError("--arity %d: want 2, 4 or 8", f.arity)
-	case len(f.folds) == 0 && (len(f.shrinks) > 0 || f.given.Changed("rate")):
-		return o, usageError("--rate and --shrinks go with --folds; without it the whole schedule is chosen")
+	case len(f.folds) == 0 && len(f.shrinks) > 0:
+		return o, usageError("--shrinks goes with --folds; without it the whole schedule is chosen")
 	case len(f.shrinks) > 0 && len(f.shrinks) != len(f.folds)-1:
 		return o, usageError("--shrinks has %d numbers, want %d: one for each of --folds but the last", len(f.shrinks), len(f.folds)-1)
 	case f.johnsonStart && f.tables > 1:
@@ -203,7 +205,7 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 		return bits
 	}
 	return whir.Options{Lambda: f.bits, Claims: f.claims, Goal: goal, FoldWork: work(f.foldWork), QueryWork: work(f.queryWork), Bound: bound,
-		Machine: machine, UniqueOnly: f.uniqueOnly, JohnsonStart: f.johnsonStart, Batch: f.tables, Arity: f.arity}, nil
+		Machine: machine, UniqueOnly: f.uniqueOnly, JohnsonStart: f.johnsonStart, Batch: f.tables, Arity: f.arity, LogInvRate: f.rate}, nil
 }
 
 // params are the parameters that the flags ask for, for tables of 2^vars
@@ -220,7 +222,7 @@ func (a *app) whirParams(f *whirFlags, vars int) (*whirfile.Params, error) {
 	for i, s := range schemes {
 		var p *whirfile.Params
 		if len(f.folds) > 0 {
-			sched := whir.Schedule{LogInvRate: f.rate, Folds: f.folds, Shrinks: f.shrinks}
+			sched := whir.Schedule{LogInvRate: max(1, f.rate), Folds: f.folds, Shrinks: f.shrinks}
 			for len(sched.Shrinks) < len(f.folds)-1 {
 				sched.Shrinks = append(sched.Shrinks, 1)
 			}
