@@ -41,7 +41,7 @@ func shapes() []Shape {
 			out = append(out, Shape{Rows: 1 << k, RowWords: []int{1, 3, 7, 8, 9, 16, 20}[k%7], Arity: a})
 		}
 	}
-	return append(out, Shape{Rows: 4, RowWords: 256, Arity: 2}, Shape{Rows: 2, RowWords: 257, Arity: 2}, Shape{Rows: 2, RowWords: 1300, Arity: 2})
+	return append(out, Shape{Rows: 4, RowWords: 256, Arity: 2}, Shape{Rows: 2, RowWords: 257, Arity: 2}, Shape{Rows: 2, RowWords: 1300, Arity: 2}, Shape{Rows: 1, RowWords: MaxRowWords, Arity: 2})
 }
 
 func TestTree(t *testing.T) { each(t, suite.tree) }
