@@ -48,7 +48,7 @@ func TestWHIRFiles(t *testing.T) {
 			}
 			for _, args := range [][]string{{in("c.bundle")}, {in("c.whir"), in("c.claims.json"), in("c.proof")}} {
 				got := object(t, must(t, append([]string{"whir", "verify", "--json"}, args...)...))
-				if got["verified"] != true || got["claims"] != 2.0 {
+				if got["verified"] != true || got["claims"] != 2.0 || got["sha256"] != made["sha256"] {
 					t.Errorf("verify %v printed %v", args, got)
 				}
 			}

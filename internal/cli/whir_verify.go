@@ -13,7 +13,8 @@ func (a *app) whirVerifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify (FILE.whir FILE.claims.json FILE.proof | BUNDLE)",
 		Short: "Check claims about committed tables",
-		Long:  "Exit code 0 means: the committed tables have the claimed values. Exit code 1 names the check that failed.",
+		Long:  "Exit code 0 means: the committed tables have the claimed values. Exit code 1 names the check that failed.\n" +
+			"A bundle brings its own commitment: compare the sha256 that is printed with that of the commitment you mean.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 3 {
 				return usageError("%d files; pass a commitment, its claims and the proof, or one bundle", len(args))
@@ -36,11 +37,11 @@ func (a *app) whirVerifyCommand() *cobra.Command {
 			case err != nil:
 				return inputError("%s: %w", name, err)
 			}
-			s := b.Commitment.Params.Inner().Security()
+			s, digest := b.Commitment.Params.Inner().Security(), b.Commitment.Digest()
 			return a.result(map[string]any{
 				"verified": true, "claims": len(b.Claims), "verify_ms": milliseconds(took), "proof_bytes": len(b.Proof.Encode()),
-				"security_bits": s.Sum, "security_bits_min_round": s.Min,
-			}, "accepted in %s: %s about %s (weakest step %.1f bits, all together %.1f)", durationText(took), count(len(b.Claims), "claim"), committedText(b.Commitment.Params), s.Min, s.Sum)
+				"security_bits": s.Sum, "security_bits_min_round": s.Min, "sha256": hexText(digest[:]),
+			}, "accepted in %s: %s about %s (weakest step %.1f bits, all together %.1f)\n%-11s %x", durationText(took), count(len(b.Claims), "claim"), committedText(b.Commitment.Params), s.Min, s.Sum, "sha256", digest)
 		},
 	}
 }
