@@ -97,9 +97,13 @@ func (a *app) benchListCommand() *cobra.Command {
 			}
 			var list []entry
 			var text strings.Builder
+			width := 0
 			for _, c := range bench.Cases() {
 				list = append(list, entry{c.Suite, c.Name, c.About})
-				fmt.Fprintf(&text, "%-6s %-26s %s\n", c.Suite, c.Name, c.About)
+				width = max(width, len(c.Name))
+			}
+			for _, c := range list {
+				fmt.Fprintf(&text, "%-6s %-*s %s\n", c.Suite, width, c.Case, c.About)
 			}
 			return a.result(map[string]any{"cases": list}, "%s", strings.TrimSuffix(text.String(), "\n"))
 		},

@@ -58,7 +58,11 @@ func (t *table) text() string {
 			case float64:
 				line[i] = fmt.Sprintf("%.4g", n)
 			default:
-				line[i] = clip(fmt.Sprint(c), 40)
+				most := 40
+				if t.Columns[i] == "note" {
+					most = 120
+				}
+				line[i] = clip(fmt.Sprint(c), most)
 			}
 		}
 		cells = append(cells, line)

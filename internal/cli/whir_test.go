@@ -188,6 +188,17 @@ func TestWHIRPlan(t *testing.T) {
 	}
 }
 
+// Help names each default once, and a description of a commitment has the whole
+// security table.
+func TestWHIRTexts(t *testing.T) {
+	if out := must(t, "whir", "plan", "--help"); strings.Contains(out, "(default -1)") || !strings.Contains(out, "(default 14, for a GPU 20)\n") {
+		t.Errorf("help has other defaults of work:\n%s", out)
+	}
+	if out := must(t, "inspect", filepath.Join(small(t), "w.whir")); strings.Contains(out, "…") || !strings.Contains(out, "bits of work") {
+		t.Errorf("notes are cut:\n%s", out)
+	}
+}
+
 func TestDoctorDevice(t *testing.T) {
 	if out := must(t, "doctor", "--device", "cpu"); !strings.Contains(out, "as --device says") {
 		t.Errorf("doctor --device cpu printed %s", out)
