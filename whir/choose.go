@@ -256,11 +256,21 @@ func (s *search) complete(vars int, sched Schedule) (*Params, error) {
 	if n == 0 || len(sched.Shrinks) != n-1 {
 		return nil, fmt.Errorf("whir: schedule has %d folds and %d shrinks", n, len(sched.Shrinks))
 	}
+	if err := in("-log2 of the first rate", sched.LogInvRate, 1, s.spec.MaxLogDomain); err != nil {
+		return nil, fmt.Errorf("whir: schedule: %w", err)
+	}
 	m, rate := vars, sched.LogInvRate
 	var regs []regime
 	for i, k := range sched.Folds {
-		if k < 1 || k > min(m, maxFold) || rate < 1 {
-			return nil, fmt.Errorf("whir: schedule: round %d folds %d of %d variables at rate 2^-%d", i, k, m, rate)
+		if m < 1 {
+			return nil, fmt.Errorf("whir: schedule: no variables are left for round %d", i)
+		}
+		err := in("fold", k, 1, min(m, maxFold))
+		if err == nil && i < n-1 {
+			err = in("shrink", sched.Shrinks[i], 1, k)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("whir: schedule: round %d, %d variables: %w", i, m, err)
 		}
 		p := s.round(state{m, rate, i == 0})[k]
 		if !p.ok {

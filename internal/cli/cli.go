@@ -148,7 +148,7 @@ func (a *app) root() *cobra.Command {
 	root.SetOut(a.Out)
 	root.SetErr(a.Err)
 	root.SetIn(a.In)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w; see --help", err) })
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w; see --help", plainFlag(err)) })
 	root.AddCommand(verbs(a)...)
 	builtinVerbs(root)
 	completions(root)

@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strconv"
 	"strings"
 	"syscall"
 	"unicode"
+
+	"github.com/spf13/pflag"
 
 	"github.com/zkwarp/zkwarp/device"
 )
@@ -44,6 +47,31 @@ func withCode(code int, err error) error {
 
 func usageError(format string, args ...any) error {
 	return &codeError{ExitUsage, fmt.Errorf(format, args...)}
+}
+
+// plainFlag says of a flag's value that is no number what was expected, rather than
+// which function of Go read it.
+func plainFlag(err error) error {
+	var invalid *pflag.InvalidValueError
+	var number *strconv.NumError
+	if !errors.As(err, &invalid) || !errors.As(err, &number) {
+		return err
+	}
+	f, want := invalid.GetFlag(), "a whole number"
+	switch kind := f.Value.Type(); {
+	case kind == "bool":
+		want = "true or false"
+	case kind == "intSlice":
+		want = "whole numbers with commas between"
+	case strings.HasPrefix(kind, "uint"):
+		want = "a whole number that is not negative"
+	case strings.HasPrefix(kind, "float"):
+		want = "a number"
+	}
+	if errors.Is(number, strconv.ErrRange) {
+		want += " that fits into 64 bits"
+	}
+	return fmt.Errorf("--%s %q: want %s", f.Name, invalid.GetValue(), want)
 }
 
 func inputError(format string, args ...any) error {

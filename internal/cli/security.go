@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zkwarp/zkwarp/whir/whirfile"
 	"github.com/zkwarp/zkwarp/zkml"
 )
 
@@ -30,6 +31,10 @@ func (a *app) securityCommand() *cobra.Command {
 			data, err := a.readFile("key", args[0])
 			if err != nil {
 				return err
+			}
+			switch artefact(data) {
+			case whirfile.MagicCommitment, whirfile.MagicKey, whirfile.MagicBundle:
+				return inputError("key %s is a file of zkwarp whir, not a model's key; zkwarp inspect %s prints its security table", args[0], args[0])
 			}
 			vk, err := decodeAnyKey(data)
 			if err != nil {
@@ -66,6 +71,9 @@ func decodeAnyKey(data []byte) (*zkml.VerifyingKey, error) {
 }
 
 func (a *app) whirSecurity(f *whirFlags, vars int) error {
+	if err := f.checkVars(vars); err != nil {
+		return err
+	}
 	p, err := a.whirParams(f, vars)
 	if err != nil {
 		return err

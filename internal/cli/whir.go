@@ -69,6 +69,9 @@ func (f *whirFlags) register(c *cobra.Command) {
 	fs.IntSliceVar(&f.folds, "folds", nil, "variables bound in each round, such as 6,5,5 (default: chosen)")
 	fs.IntSliceVar(&f.shrinks, "shrinks", nil, "with --folds: log2 by which the domain shrinks after each round but the last (default: 1 each)")
 	f.goal.register(c)
+	for _, name := range []string{"fold-work", "query-work"} {
+		fs.Lookup(name).DefValue = "0" // not shown: the text above has the default
+	}
 	fs.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		switch name {
 		case "optimise":
@@ -194,6 +197,10 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 		return o, usageError("--shrinks has %d numbers, want %d: one for each of --folds but the last", len(f.shrinks), len(f.folds)-1)
 	case f.johnsonStart && f.tables > 1:
 		return o, usageError("--johnson-start goes with one table, not %d", f.tables)
+	case f.johnsonStart && f.field == "m31":
+		return o, usageError("--johnson-start: round 0 of --field m31 is always within the unique decoding radius; --field cm31 takes it")
+	case f.johnsonStart && f.uniqueOnly:
+		return o, usageError("--johnson-start contradicts --unique-only; pass one of them")
 	}
 	work := func(bits int) int {
 		switch bits {
@@ -206,6 +213,19 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 	}
 	return whir.Options{Lambda: f.bits, Claims: f.claims, Goal: goal, FoldWork: work(f.foldWork), QueryWork: work(f.queryWork), Bound: bound,
 		Machine: machine, UniqueOnly: f.uniqueOnly, JohnsonStart: f.johnsonStart, Batch: f.tables, Arity: f.arity, LogInvRate: f.rate}, nil
+}
+
+// checkVars refuses a size that no parameters have. A symbol of m31 is two
+// elements.
+func (f *whirFlags) checkVars(vars int) error {
+	most := 32
+	if f.field == "m31" {
+		most = 33
+	}
+	if vars < 1 || vars > most {
+		return usageError("--vars %d: want 1 to %d for --field %s", vars, most, f.field)
+	}
+	return nil
 }
 
 // params are the parameters that the flags ask for, for tables of 2^vars
@@ -237,5 +257,19 @@ func (a *app) whirParams(f *whirFlags, vars int) (*whirfile.Params, error) {
 			break
 		}
 	}
-	return nil, usageError("%d variables over %s with %s, %d bits: %w", vars, f.field, f.hash, f.bits, err)
+	hint := ""
+	spec := schemes[len(schemes)-1].Spec()
+	switch {
+	case !errors.Is(err, whir.ErrInfeasible):
+	case float64(f.bits) > spec.CollisionBits:
+		hint = "; lower --bits or take --hash blake3 or sha256"
+		if f.field == "m31" {
+			hint += " with another --field"
+		}
+	case spec.ChallengeWords < 5:
+		hint = "; lower --bits, raise --fold-work, or take --extension 5 of babybear or koalabear"
+	default:
+		hint = "; lower --bits or raise --fold-work"
+	}
+	return nil, usageError("%d variables over %s with %s, %d bits: %w%s", vars, f.field, f.hash, f.bits, err, hint)
 }

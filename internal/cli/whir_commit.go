@@ -33,8 +33,11 @@ func (a *app) whirCommitCommand() *cobra.Command {
 			"NAME.whirkey says where the tables are, or holds them with --embed; who has it can learn them.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if out == "" || out == "-" {
+			switch out {
+			case "":
 				return usageError("pass -o NAME")
+			case "-":
+				return usageError("-o -: want a name, since two files are written: NAME.whir and NAME.whirkey")
 			}
 			commitPath, keyPath := out+".whir", out+".whirkey"
 			if err := a.checkOutputs(commitPath, keyPath); err != nil {

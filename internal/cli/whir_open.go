@@ -62,6 +62,11 @@ func (a *app) whirOpenCommand() *cobra.Command {
 				return err
 			}
 			b, r, err := a.whirOpen(cmd.Context(), args[0], key, claims)
+			var wrong *prover.FalseClaim
+			if errors.As(err, &wrong) { // those of the file come last, and they alone have values
+				wrong.Claim -= len(o.points) + len(o.univariates)
+				return inputError("claims %s: %w", o.file, wrong)
+			}
 			if err != nil {
 				return err
 			}
@@ -227,10 +232,7 @@ func (a *app) whirOpen(ctx context.Context, path string, key *whirfile.Key, clai
 			return inputError("key %s: its tables do not have the root of its commitment", path)
 		}
 		progress.begin("evaluate")
-		var false1 *prover.FalseClaim
-		if b.Claims, err = c.Evaluate(claims); errors.As(err, &false1) {
-			return inputError("%w", err)
-		} else if err != nil {
+		if b.Claims, err = c.Evaluate(claims); err != nil {
 			return err
 		}
 		progress.begin("open")

@@ -28,8 +28,11 @@ func (a *app) whirPlanCommand() *cobra.Command {
 			"With --measure a random table is committed to, opened and verified on --device, a few times.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if vars == 0 {
+			if !cmd.Flags().Changed("vars") {
 				return usageError("pass --vars N")
+			}
+			if err := f.checkVars(vars); err != nil {
+				return err
 			}
 			p, err := a.whirParams(&f, vars)
 			if err != nil {

@@ -13,7 +13,8 @@ func (a *app) whirVerifyCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "verify (FILE.whir FILE.claims.json FILE.proof | BUNDLE)",
 		Short: "Check claims about committed tables",
-		Long:  "Exit code 0 means: the committed tables have the claimed values. Exit code 1 names the check that failed.\n" +
+		Long: "Exit code 0 means: the committed tables have the claimed values. Exit code 1 names the check that failed: for false claims\n" +
+			"or another commitment mostly the first proof of work, since challenges depend on both.\n" +
 			"A bundle brings its own commitment: compare the sha256 that is printed with that of the commitment you mean.",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 && len(args) != 3 {
@@ -83,6 +84,9 @@ func (a *app) loadBundle(paths []string) (*whirfile.Bundle, error) {
 		if err := part.decode(data); err != nil {
 			return nil, inputError("%s %s: %w", part.what, paths[i], err)
 		}
+	}
+	if err := b.Commitment.Params.CheckClaims(b.Claims, false); err != nil {
+		return nil, inputError("claims %s: %w", paths[1], err)
 	}
 	return b, nil
 }

@@ -47,7 +47,11 @@ func ReadTable(file []byte, modulus uint64) ([]uint32, error) {
 func (s *Scheme) TableVars(words int) (int, error) {
 	n := words / s.EntryWords()
 	if n < 2 || n*s.EntryWords() != words || n&(n-1) != 0 {
-		return 0, fmt.Errorf("%w: a table of %d words, want a power of two of at least 2 entries, of %d words each", ErrFormat, words, s.EntryWords())
+		each := ""
+		if s.EntryWords() > 1 {
+			each = fmt.Sprintf(", of %d words each", s.EntryWords())
+		}
+		return 0, fmt.Errorf("%w: a table of %d words, want a power of two of at least 2 entries%s", ErrFormat, words, each)
 	}
 	return bits.Len(uint(n)) - 1, nil
 }
