@@ -41,22 +41,25 @@ func (r *reference) check() error {
 	return nil
 }
 
+// ErrReference marks that the times to compare with cannot be read.
+var ErrReference = errors.New("p3-whir's times")
+
 // referenceCase proves with the reference's schedule on the CPU and compares.
 func referenceCase(e *Env) ([]Measurement, error) {
 	path := os.Getenv(referenceVariable)
 	if path == "" {
-		return nil, errors.New(referenceVariable + " names no file with p3-whir's times on this machine")
+		return nil, fmt.Errorf("%w: set %s to a JSON file that has them, measured on this machine", ErrReference, referenceVariable)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %s: %w", ErrReference, referenceVariable, err)
 	}
 	var r reference
 	if err := json.Unmarshal(text, &r); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrReference, path, err)
 	}
 	if err := r.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, fmt.Errorf("%w: %s: %w", ErrReference, path, err)
 	}
 	s := whir.Schedule{LogInvRate: r.Rate, Folds: slices.Repeat([]int{r.Fold}, r.Rounds), Shrinks: slices.Repeat([]int{1}, r.Rounds-1)}
 	params, err := whir.Complete(whir.SpecBabyBear4(whir.Poseidon2), r.Vars, s, whir.Options{Lambda: whirLambda, UniqueOnly: true, QueryWork: r.QueryWork})

@@ -56,6 +56,8 @@ func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 	switch {
 	case errors.Is(err, bench.ErrRecord):
 		return usageError("%w", err)
+	case errors.Is(err, bench.ErrReference):
+		return inputError("%w", err)
 	case err != nil:
 		return withCode(ExitDevice, err)
 	}

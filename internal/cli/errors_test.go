@@ -124,6 +124,7 @@ var errorCases = []errorCase{
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --gpu --multi-gpu"},
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --chunk-budget-gb -1"},
 
+	{ExitInput, "bench whir --device cpu --case p3-whir-ratio"},
 	{ExitInput, "inspect @/x.json"},
 	{ExitInput, "inspect @/absent"},
 	{ExitInput, "inspect @"},
@@ -314,6 +315,7 @@ func names(t *testing.T, dir string) []string {
 // line of error, to no output and no new file, and compares all messages with
 // the committed ones.
 func TestErrors(t *testing.T) {
+	t.Setenv("ZKWARP_P3_WHIR", "")
 	dir := copyShared(t)
 	badFiles(t, dir)
 	before := names(t, dir)
