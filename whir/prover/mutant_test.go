@@ -100,6 +100,8 @@ func TestMutants(t *testing.T) {
 			"n != p.c.Batch {", "n == -1 {"),
 		light(in("params.go", "security level unchecked", "TestParametersRefused",
 			"if !(l.Bits >= float64(c.Lambda)) {", "if false {")),
+		light(in("params.go", "list decoding of a batch", "TestParametersRefused",
+			"if c.Batch > 1 && c.Rounds[0].Multiplicity != Unique {", "if false {")),
 		light(in("params.go", "collisions of the trees' hash ignored", "TestCollisionsLimitLevel",
 			"if !(float64(lambda) <= s.CollisionBits) {", "if false {")),
 		light(in("params.go", "rate 1", "TestParametersRefused",
