@@ -100,11 +100,19 @@ func packedM31(e *Env, n int, o whir.Options) (*opened, error) {
 	return newOpenedM31(e.Rand, params), nil
 }
 
-// bestCase is the chooser's schedule, with the first rate 2^-rate unless that is 0.
+// maxProof is the most bytes, as predicted, of the proofs of 2^24 values and more by
+// schedules that start at a given rate.
+const maxProof = 160 << 10
+
+// bestCase is the chooser's schedule, with the first rate 2^-rate unless that is 0,
+// and proofs of a limited size then.
 func bestCase(f family, n, rate int) func(*Env) ([]Measurement, error) {
 	return func(e *Env) ([]Measurement, error) {
 		options := e.options(whir.GoalProve)
 		options.LogInvRate = rate
+		if n >= 24 && rate > 0 {
+			options.MaxProof = maxProof
+		}
 		o, err := f(e, n, options)
 		if err != nil {
 			return nil, err

@@ -44,6 +44,9 @@ type Options struct {
 	// LogInvRate is -log2 of the rate of the first code; default whichever of 1
 	// to 4 is best.
 	LogInvRate int
+	// MaxProof is the most bytes that a proof may take, as predicted; default any
+	// number. The shorter, the more time goes into proving.
+	MaxProof int
 	// Machine that proofs are to be fast on; default CPU. For a GPU the default
 	// of FoldWork and QueryWork is 20.
 	Machine Machine
@@ -88,19 +91,34 @@ var ErrInfeasible = errors.New("whir: no parameters reach the security level")
 func Choose(spec Spec, vars int, o Options) (*Params, error) {
 	o = o.withDefaults()
 	if err := first(in("the number of variables", vars, 1, maxVars), in("the security level", o.Lambda, 1, 128), in("the number of tables", o.Batch, 1, maxBatch),
-		in("-log2 of the rate", o.LogInvRate, 0, spec.MaxLogDomain)); err != nil {
+		in("-log2 of the rate", o.LogInvRate, 0, spec.MaxLogDomain), in("the most bytes of a proof", o.MaxProof, 0, math.MaxInt32)); err != nil {
 		return nil, fmt.Errorf("whir: choosing parameters: %w", err)
 	}
 	if err := spec.level(o.Lambda); err != nil {
 		return nil, err
 	}
-	s := newSearch(spec, o)
-	sched, ok := s.best(vars)
-	if !ok {
-		return nil, fmt.Errorf("%w (2^%d symbols, %d bits)", ErrInfeasible, vars, o.Lambda)
+	// Proofs get shorter as their size weighs more.
+	for weight := 1.0; ; weight *= 1.5 {
+		s := newSearch(spec, o)
+		if weight > 1 {
+			s.w.size = max(s.w.size, 1) * weight
+		}
+		sched, ok := s.best(vars)
+		if !ok {
+			return nil, fmt.Errorf("%w (2^%d symbols, %d bits)", ErrInfeasible, vars, o.Lambda)
+		}
+		p, err := s.complete(vars, sched)
+		if err != nil || o.MaxProof == 0 || p.Predict().ProofBytes <= o.MaxProof {
+			return p, err
+		}
+		if weight > maxSizeWeight {
+			return nil, fmt.Errorf("%w (2^%d symbols, %d bits, proofs of %d bytes)", ErrInfeasible, vars, o.Lambda, o.MaxProof)
+		}
 	}
-	return s.complete(vars, sched)
 }
+
+// maxSizeWeight is where nothing but the size of proofs counts.
+const maxSizeWeight = 1e3
 
 // ChooseFirst finds parameters over the first of the fields in which the level can
 // be reached, such as a quartic extension and then a quintic one. The parameters'

@@ -162,6 +162,23 @@ func TestChooseWithRate(t *testing.T) {
 	}
 }
 
+// Proofs are no longer than asked for, and no parameters are found for proofs too
+// short to be.
+func TestChooseWithMaxProof(t *testing.T) {
+	free, err := Choose(qm31, 20, Options{Machine: GPU})
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := free.Predict().ProofBytes * 9 / 10
+	p, err := Choose(qm31, 20, Options{Machine: GPU, MaxProof: limit})
+	if err != nil || p.Predict().ProofBytes > limit || p.PredictOn(GPU).Prove < free.PredictOn(GPU).Prove {
+		t.Errorf("limit of %d bytes: %v, %v", limit, p, err)
+	}
+	if p, err := Choose(qm31, 10, Options{MaxProof: 1000}); !errors.Is(err, ErrInfeasible) {
+		t.Errorf("limit of 1000 bytes: %v, %v", p, err)
+	}
+}
+
 func TestInfeasible(t *testing.T) {
 	_, err := Choose(qm31, 24, Options{Lambda: 125})
 	if !errors.Is(err, ErrInfeasible) {

@@ -39,15 +39,15 @@ func (a *app) whirCommand() *cobra.Command {
 
 // whirFlags choose parameters.
 type whirFlags struct {
-	field, extension, hash, bound string
-	machine                       string
-	bits, arity                   int
-	tables, claims                int
-	foldWork, queryWork, rate     int
-	folds, shrinks                []int
-	johnsonStart, uniqueOnly      bool
-	goal                          goalFlag
-	given                         *pflag.FlagSet
+	field, extension, hash, bound       string
+	machine                             string
+	bits, arity                         int
+	tables, claims                      int
+	foldWork, queryWork, rate, maxProof int
+	folds, shrinks                      []int
+	johnsonStart, uniqueOnly            bool
+	goal                                goalFlag
+	given                               *pflag.FlagSet
 }
 
 func (f *whirFlags) register(c *cobra.Command) {
@@ -65,6 +65,7 @@ func (f *whirFlags) register(c *cobra.Command) {
 	fs.StringVar(&f.machine, "machine", "auto", "what to choose for: cpu, gpu, or auto (what --device is)")
 	fs.IntVar(&f.foldWork, "fold-work", usualWork, "the most bits of proof of work before a folding challenge (default 14, for a GPU 20)")
 	fs.IntVar(&f.queryWork, "query-work", usualWork, "the most bits of proof of work before query indices (default 14, for a GPU 20)")
+	fs.IntVar(&f.maxProof, "max-proof", 0, "most KiB that a proof may take, as predicted (default: any number)")
 	fs.IntVar(&f.rate, "rate", 0, "-log2 of the first code's rate (default: chosen; with --folds, 1)")
 	fs.IntSliceVar(&f.folds, "folds", nil, "variables bound in each round, such as 6,5,5 (default: chosen)")
 	fs.IntSliceVar(&f.shrinks, "shrinks", nil, "with --folds: log2 by which the domain shrinks after each round but the last (default: 1 each)")
@@ -184,6 +185,7 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 	if f.given.Changed("rate") {
 		between("rate", f.rate, 1, 30)
 	}
+	between("max-proof", f.maxProof, 0, 1<<20)
 	switch {
 	case err != nil:
 		return o, err
@@ -212,7 +214,7 @@ func (a *app) whirOptions(f *whirFlags) (o whir.Options, err error) {
 		return bits
 	}
 	return whir.Options{Lambda: f.bits, Claims: f.claims, Goal: goal, FoldWork: work(f.foldWork), QueryWork: work(f.queryWork), Bound: bound,
-		Machine: machine, UniqueOnly: f.uniqueOnly, JohnsonStart: f.johnsonStart, Batch: f.tables, Arity: f.arity, LogInvRate: f.rate}, nil
+		Machine: machine, UniqueOnly: f.uniqueOnly, JohnsonStart: f.johnsonStart, Batch: f.tables, Arity: f.arity, LogInvRate: f.rate, MaxProof: f.maxProof << 10}, nil
 }
 
 // checkVars refuses a size that no parameters have. A symbol of m31 is two
