@@ -110,8 +110,9 @@ func bestCase(f family, n, rate int) func(*Env) ([]Measurement, error) {
 	return func(e *Env) ([]Measurement, error) {
 		options := e.options(whir.GoalProve)
 		options.LogInvRate = rate
-		if n >= 24 && rate > 0 {
+		if n >= 24 && rate > 0 && options.Machine == whir.GPU {
 			options.MaxProof = maxProof
+			options.FoldWork, options.QueryWork = 0, 0 // the usual: short proofs take work
 		}
 		o, err := f(e, n, options)
 		if err != nil {
