@@ -10,9 +10,9 @@
 //		}})
 //	}
 //
-// Each mutant costs a build, so a plain go test tries the first of a list;
-// all of them run with ZKWARP_MUTANTS=all or where CI is set, none with
-// ZKWARP_MUTANTS=none or -short.
+// Each mutant costs a build, so a plain go test tries the first of a list. Where
+// CI is set, a list gets two minutes, and begins elsewhere every day; all of them
+// run with ZKWARP_MUTANTS=all, none with ZKWARP_MUTANTS=none or -short.
 package mutant
 
 import (
@@ -53,23 +53,31 @@ const (
 	variable = "ZKWARP_MUTANTS"
 	few      = 1
 	limit    = 2 * time.Minute // for one mutant: it may never end
+	share    = 2 * time.Minute // of a list, where CI is set: then no other mutant begins
 )
 
 // Run tries the mutants and fails the test for each one that is not killed.
 func Run(t *testing.T, mutants []Mutant) {
 	t.Helper()
 	setting, ci := os.Getenv(variable), os.Getenv("CI")
-	all := setting == "all" || setting == "" && ci != "" && ci != "0" && ci != "false"
+	all, shared := setting == "all", setting == "" && ci != "" && ci != "0" && ci != "false"
 	switch {
 	case setting == "none" || testing.Short():
 		t.Skip("mutants are switched off")
+	case shared:
+		mutants = from(mutants, time.Now())
 	case !all && len(mutants) > few:
 		mutants = mutants[:few]
 	}
 	if _, err := exec.LookPath("go"); err != nil {
 		t.Skip("no go command to build mutants with")
 	}
+	start, tried := time.Now(), 0
 	for _, m := range mutants {
+		if shared && time.Since(start) > share {
+			break
+		}
+		tried++
 		t.Run(strings.ReplaceAll(m.Name, " ", "_"), func(t *testing.T) {
 			outcome, output, err := Try(t.Context(), t.TempDir(), m)
 			if err != nil {
@@ -80,7 +88,14 @@ func Run(t *testing.T, mutants []Mutant) {
 			}
 		})
 	}
-	t.Logf("%d mutants of %s tried", len(mutants), mutants[0].File)
+	t.Logf("%d of %d mutants of %s tried", tried, len(mutants), mutants[0].File)
+}
+
+// from is the mutants, beginning elsewhere every day.
+func from(mutants []Mutant, day time.Time) []Mutant {
+	const stride = 13 // about what a share is enough for
+	n := int(day.Unix()/(24*60*60)) * stride % len(mutants)
+	return append(append([]Mutant(nil), mutants[n:]...), mutants[:n]...)
 }
 
 // Try builds and tests one mutant, with its files in the folder dir, and returns

@@ -2,8 +2,10 @@ package mutant
 
 import (
 	"os"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // TestOutcomes: the three outcomes are told apart, on package mle's Log.
@@ -35,5 +37,26 @@ func TestOutcomes(t *testing.T) {
 	stale.Old = "no such text"
 	if _, _, err := Try(t.Context(), t.TempDir(), stale); err == nil || !strings.Contains(err.Error(), "0 places") {
 		t.Errorf("a stale mutant: %v", err)
+	}
+}
+
+// Over some days every mutant comes first or soon after.
+func TestFrom(t *testing.T) {
+	all := make([]Mutant, 50)
+	for i := range all {
+		all[i].Name = strconv.Itoa(i)
+	}
+	seen := map[string]bool{}
+	for day := range 8 {
+		list := from(all, time.Unix(int64(day)*24*60*60, 0))
+		if len(list) != len(all) {
+			t.Fatalf("%d mutants of %d", len(list), len(all))
+		}
+		for _, m := range list[:13] {
+			seen[m.Name] = true
+		}
+	}
+	if len(seen) != len(all) {
+		t.Errorf("%d mutants of %d in eight days", len(seen), len(all))
 	}
 }
