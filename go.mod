@@ -1,6 +1,6 @@
 module github.com/zkwarp/zkwarp
 
-go 1.26.0
+go 1.26.8
 
 require (
 	github.com/ebitengine/purego v0.11.3

@@ -95,7 +95,7 @@ func TestImports(t *testing.T) {
 // that are neither a prover nor a help for tests.
 func light(path string) bool {
 	r := room(path)
-	if Rooms[r].Rank < Rooms["field"].Rank || Rooms[r].Rank > Rooms["zkml"].Rank {
+	if Rooms[r].Device || Rooms[r].Rank < Rooms["field"].Rank || Rooms[r].Rank > Rooms["zkml"].Rank {
 		return false
 	}
 	for _, part := range strings.Split(path, "/") {

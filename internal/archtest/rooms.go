@@ -10,6 +10,9 @@ package archtest
 type Room struct {
 	Rank    int
 	Imports []string // rooms
+	// Device marks a room that computes and proves nothing: none of it is for
+	// verifiers, and all of it may need a device.
+	Device bool
 }
 
 // Rooms is every room, and every edge between two of them.
@@ -28,6 +31,9 @@ var Rooms = map[string]Room{
 	"hash":       {Rank: 3, Imports: []string{"device", "field"}},
 	"transcript": {Rank: 4, Imports: []string{"device", "field", "hash"}},
 
+	"curve": {Rank: 3, Imports: []string{"device", "field"}},
+	"msm":   {Rank: 6, Imports: []string{"curve", "device", "field"}, Device: true},
+
 	"merkle": {Rank: 5, Imports: []string{"device", "field", "hash"}},
 	"matrix": {Rank: 5, Imports: []string{"device", "field"}},
 	"mle":    {Rank: 5, Imports: []string{"device", "field"}},
@@ -42,12 +48,12 @@ var Rooms = map[string]Room{
 	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "matrix", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 
 	"examples": {Rank: 9, Imports: []string{"device", "whir", "zkml"}},
-	"bench": {Rank: 10, Imports: []string{"device", "examples", "field", "hash", "logup", "matmul", "matrix", "merkle", "mle", "ntt",
+	"bench": {Rank: 10, Imports: []string{"curve", "device", "examples", "field", "hash", "logup", "matmul", "matrix", "merkle", "mle", "msm", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
-	"internal/kernels": {Rank: 11, Imports: []string{"bench", "device", "field", "hash", "logup", "matrix", "merkle", "mle", "ntt",
+	"internal/kernels": {Rank: 11, Imports: []string{"bench", "curve", "device", "field", "hash", "logup", "matrix", "merkle", "mle", "msm", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}},
-	"internal/cli": {Rank: 11, Imports: []string{"bench", "device", "examples", "whir", "zkml"}},
+	"internal/cli": {Rank: 11, Imports: []string{"bench", "curve", "device", "examples", "msm", "whir", "zkml"}},
 
 	"cmd":               {Rank: 12, Imports: []string{"internal/cli"}},
 	"internal/tools":    {Rank: 12, Imports: []string{"bench", "device", "internal/kernels", "internal/ptx"}},
