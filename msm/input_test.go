@@ -1,0 +1,96 @@
+package msm
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/device"
+)
+
+type (
+	plainPoint  [4]uint32
+	plainScalar [2]uint32
+)
+
+// plain is a curve whose host gives back what it is asked.
+func plain(checked *bool) *Curve[plainPoint, plainScalar] {
+	return &Curve[plainPoint, plainScalar]{Group: curve.Toy61, Host: Host[plainPoint, plainScalar]{
+		Sum: func(_ context.Context, bases []plainPoint, scalars []plainScalar) (plainPoint, error) {
+			return plainPoint{uint32(len(bases)), scalars[0][0]}, nil
+		},
+		Combine: func([]Part) plainPoint { return plainPoint{} },
+		Check: func(points []plainPoint, subgroup bool) error {
+			*checked = true
+			if points[0] == (plainPoint{9}) {
+				return errors.New("point 0 is not on the curve")
+			}
+			return nil
+		},
+	}}
+}
+
+func TestInput(t *testing.T) {
+	cpu, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	var checked bool
+	c := plain(&checked)
+	bases := make([]plainPoint, 3)
+
+	b, err := New(cpu, c, bases, Options{})
+	if err != nil || checked {
+		t.Fatalf("%v, checked %v", err, checked)
+	}
+	if got, err := b.Sum(ctx, []plainScalar{{7}, {8}, {9}}); err != nil || got != (plainPoint{3, 7}) {
+		t.Errorf("%v, %v", got, err)
+	}
+	order := curve.Toy61Fr.Words(curve.Toy61Fr.Modulus)
+	for name, scalars := range map[string][]plainScalar{
+		"2 scalars for 3 bases": {{1}, {2}},
+		"scalar 1: bad input":   {{1}, {order[0], order[1]}, {0xffffffff, 0xffffffff}},
+		"scalar 2: bad input":   {{1}, {order[0] - 1, order[1]}, {order[0], order[1]}},
+	} {
+		if _, err := b.Sum(ctx, scalars); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	done, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := b.Sum(done, make([]plainScalar, 3)); !errors.Is(err, context.Canceled) {
+		t.Errorf("a context that is over: %v", err)
+	}
+	b.Close()
+	if _, err := b.Sum(ctx, make([]plainScalar, 3)); !errors.Is(err, ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
+
+	if got, err := Sum(ctx, cpu, c, nil, nil, Options{}); err != nil || got != (plainPoint{}) {
+		t.Errorf("no points: %v, %v", got, err)
+	}
+	bad := []plainPoint{{9}}
+	for name, o := range map[string]Options{
+		"bases: bad input: point 0 is not on the curve": {Check: true},
+		"windows of 27 bits":                            {Window: 27},
+		"chunks of -1":                                  {Chunk: -1},
+		"for tables":                                    {Tables: -1},
+		"subgroup option 3":                             {Subgroup: 3},
+		"device 0 is nil":                               {Devices: []*device.Device{nil}},
+	} {
+		if _, err := New(cpu, c, bad, o); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := New(nil, c, bases, Options{}); !errors.Is(err, ErrInput) {
+		t.Errorf("no device: %v", err)
+	}
+	wide := *c
+	wide.Group = curve.BN254G1
+	if _, err := New(cpu, &wide, bases, Options{}); !errors.Is(err, ErrInput) {
+		t.Errorf("another group: %v", err)
+	}
+}

@@ -1,0 +1,64 @@
+package msm
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+)
+
+// Subgroup says what is known of the bases, for curves with a cofactor. Some formulas
+// are faster and hold in the subgroup of prime order alone.
+type Subgroup int
+
+const (
+	// Unchecked: nothing is known. Every sum is right for any points of the curve,
+	// with the scalars as numbers below the order; points off the curve give
+	// undefined sums.
+	Unchecked Subgroup = iota
+	// Asserted: the caller knows that all bases are in the subgroup.
+	Asserted
+	// Verify: New checks all bases and fails on the first that is not in the subgroup.
+	Verify
+)
+
+// Options are choices of New. The zero value is right for most.
+type Options struct {
+	// Devices, if there are any, share the work; each holds all bases. The device
+	// that New is given does not count then.
+	Devices []*device.Device
+	// Tables is how many bytes of each device's memory precomputed multiples of the
+	// bases may take besides the bases themselves.
+	Tables int64
+	// Subgroup says whether the bases are in the subgroup of prime order.
+	Subgroup Subgroup
+	// Check makes New fail on the first base that is not on the curve. Verify
+	// includes it.
+	Check bool
+	// Window is the width of windows in bits, 2 to 26; 0 lets the cost model choose.
+	Window int
+	// Chunk is how many points are added at a time; 0 takes as many as fit the
+	// devices' memory budgets.
+	Chunk int
+}
+
+func (o *Options) check() error {
+	switch {
+	case o.Tables < 0:
+		return fmt.Errorf("msm: %w: %d bytes for tables", ErrInput, o.Tables)
+	case o.Window != 0 && (o.Window < 2 || o.Window > maxWindow):
+		return fmt.Errorf("msm: %w: windows of %d bits, they have 2 to %d", ErrInput, o.Window, maxWindow)
+	case o.Chunk < 0:
+		return fmt.Errorf("msm: %w: chunks of %d points", ErrInput, o.Chunk)
+	case o.Subgroup < Unchecked || o.Subgroup > Verify:
+		return fmt.Errorf("msm: %w: subgroup option %d", ErrInput, o.Subgroup)
+	}
+	for i, d := range o.Devices {
+		if d == nil {
+			return fmt.Errorf("msm: %w: device %d is nil", ErrInput, i)
+		}
+	}
+	return nil
+}
+
+// maxWindow is the widest window: 2^25 buckets.
+const maxWindow = 26
