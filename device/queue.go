@@ -69,6 +69,24 @@ func (q *Queue) Sync() error {
 	return q.done(q.trace.wait(TraceWait, "synchronize", 0, q.stream.Sync))
 }
 
+// After makes work that q is given from now on wait for all that other was given
+// so far. The host does not wait where both are of GPUs. A buffer
+// that one of them filled may be used by the other then.
+func (q *Queue) After(other *Queue) error {
+	if err := q.Err(); err != nil || other.stream == nil || q == other {
+		return err
+	}
+	if s, ok := q.stream.(driver.Async); ok {
+		if ok, err := s.After(other.stream); ok || err != nil {
+			return q.done(err)
+		}
+	}
+	if q.dev == other.dev {
+		return nil // the emulator runs everything in the order in which it was given
+	}
+	return other.done(other.stream.Sync())
+}
+
 // done names the device in a driver's error, and for a fault, which shows only
 // some time after it happened, the kernel launched last.
 func (q *Queue) done(err error) error {

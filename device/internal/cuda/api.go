@@ -24,7 +24,7 @@ type api struct {
 	memcpyHtoD, memcpyDtoH, memcpyDtoD, memsetD32            uintptr
 	streamCreate, streamDestroy, streamSynchronize           uintptr
 	eventCreate, eventDestroy, eventRecord, eventQuery       uintptr
-	eventSynchronize, eventElapsedTime                       uintptr
+	eventSynchronize, eventElapsedTime, streamWaitEvent      uintptr
 	moduleLoadDataEx, moduleUnload, moduleGetFunction        uintptr
 	funcGetAttribute, funcSetAttribute, launchKernel         uintptr
 	streamBeginCapture, streamEndCapture                     uintptr
@@ -59,6 +59,7 @@ func (a *api) symbols() []dl.Symbol {
 		{Name: "cuStreamCreate", To: &a.streamCreate},
 		{Name: "cuStreamDestroy_v2", To: &a.streamDestroy},
 		{Name: "cuStreamSynchronize", To: &a.streamSynchronize},
+		{Name: "cuStreamWaitEvent", To: &a.streamWaitEvent},
 		{Name: "cuEventCreate", To: &a.eventCreate},
 		{Name: "cuEventDestroy_v2", To: &a.eventDestroy},
 		{Name: "cuEventRecord", To: &a.eventRecord},

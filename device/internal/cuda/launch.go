@@ -44,7 +44,7 @@ func (d *Device) launchBlock() (*launch, error) {
 	return b, nil
 }
 
-// hostAlloc returns page-locked memory, which stays for the process's life.
+// hostAlloc returns page-locked memory, which the contexts of all devices may use.
 func (d *Device) hostAlloc(bytes int) (unsafe.Pointer, error) {
 	const portable = 1
 	var p unsafe.Pointer // C memory

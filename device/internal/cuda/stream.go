@@ -108,6 +108,9 @@ func (s *stream) Close() error {
 	delete(s.streams, s) // no fence records on it from here on
 	s.blocks = append(s.blocks, s.launch)
 	s.mu.Unlock()
+	if err == nil {
+		err = s.Sync() // a fence may have been recorded after the work
+	}
 	if err != nil {
 		return err // a dead context keeps its streams
 	}

@@ -4,6 +4,7 @@ package driver
 
 import (
 	"time"
+	"unsafe"
 
 	"github.com/zkwarp/zkwarp/device/kernel"
 )
@@ -87,4 +88,27 @@ type Recorder interface {
 type Graph interface {
 	Launch() error // on the stream that it was recorded on
 	Close() error
+}
+
+// Pinner is a Driver with page-locked host memory, which its device reads and
+// writes while the program runs on. All devices of one kind may use it.
+type Pinner interface {
+	AllocHost(bytes int64) (unsafe.Pointer, error)
+	// FreeHost takes memory back that no work still needs.
+	FreeHost(unsafe.Pointer) error
+	// Drain waits for all work that was enqueued on the device so far.
+	Drain() error
+}
+
+// Async is a Stream beside which others run.
+type Async interface {
+	// CopyInPinned enqueues a copy from page-locked memory, which must neither
+	// change nor go away before it is done.
+	CopyInPinned(dst Ptr, src []byte) error
+	// CopyOutPinned enqueues a copy to page-locked memory.
+	CopyOutPinned(dst []byte, src Ptr) error
+	// After makes work enqueued from now on wait for what was enqueued on
+	// other, a stream of the same kind and perhaps of another device. It is
+	// false if other is of another kind.
+	After(other Stream) (bool, error)
 }

@@ -1,6 +1,7 @@
 // A CUDA driver without a GPU, for tests of the binding. It is stricter than
 // the real one: enqueued work runs only when somebody waits for it, so that
-// memory reused too early is seen; and every call checks the current context.
+// memory reused too early is seen; and every call checks the current context, and
+// that what it is about belongs to it. GPUs 0 and 2 are alike, 1 is too old.
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -10,24 +11,28 @@
 typedef int R;
 typedef uint64_t P;
 
-enum { COPY, FILL, KERNEL, EVENT };
-struct function { char name[64]; uint32_t static_shared, most; };
-struct event { int timing; uint64_t recorded, reached; double at; }; // numbers of recordings
+enum { COPY, FILL, KERNEL, EVENT, WAIT };
+struct function { void *context; char name[64]; uint32_t static_shared, most; };
+struct recording { int reached; double at; }; // what waits for an event is about one of these, kept for good
+struct event { int timing; void *context; struct recording *last; };
 struct op {
 	int kind;
 	char *dst; const char *src; size_t n; uint32_t word;
 	uint32_t dims[7]; uint64_t args[256]; struct function *f;
-	struct event *e; uint64_t recording;
+	struct recording *e;
 	struct op *next;
 };
-struct stream { struct op *first, **last; struct graph *recording; };
+struct stream { void *context; int waits; struct op *first, **last; struct graph *recording; };
 struct graph { struct op *first, **last; };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread void *current;
-static int ctx_object;
+#define DEVICES 3
+static int contexts[DEVICES];
 static double now;
 static size_t used;
+struct block { void *context; char *at; size_t n; struct block *next; };
+static struct block *blocks; // device memory
 #define MAX_STREAMS 64
 static struct stream *all[MAX_STREAMS];
 
@@ -57,7 +62,8 @@ int64_t fake_count(int what) {
 	return (int64_t)used;
 }
 
-#define NEED_CONTEXT if (current != &ctx_object) return 201
+#define NEED_CONTEXT if (!current) return 201
+#define NEED(object) if (!(object) || (object)->context != current) return 400
 
 R cuInit(unsigned flags) { return flags ? 1 : init_result; }
 R cuDriverGetVersion(int *v) { *v = 13000; return 0; }
@@ -69,48 +75,65 @@ R cuGetErrorString(R r, const char **out) {
 	*out = r == 2 ? "out of memory" : r == 700 ? "an illegal memory access was encountered" : NULL;
 	return *out ? 0 : 1;
 }
-R cuDeviceGetCount(int *n) { *n = 2; return 0; }
-R cuDeviceGet(int *d, int n) { *d = n; return n < 0 || n > 1 ? 101 : 0; }
+R cuDeviceGetCount(int *n) { *n = DEVICES; return 0; }
+R cuDeviceGet(int *d, int n) { *d = n; return n < 0 || n >= DEVICES ? 101 : 0; }
 R cuDeviceGetName(char *name, int len, int d) {
-	strncpy(name, d ? "Fake GPU of old" : "Fake GPU", len);
+	strncpy(name, d == 1 ? "Fake GPU of old" : "Fake GPU", len);
 	return 0;
 }
 R cuDeviceTotalMem_v2(size_t *n, int d) { *n = total; return 0; }
 R cuDeviceGetAttribute(int *v, int a, int d) {
 	switch (a) {
 	case 16: *v = 132; return 0;
-	case 75: *v = d ? 7 : 9; return 0;
-	case 76: *v = d ? 5 : 0; return 0;
+	case 75: *v = d == 1 ? 7 : 9; return 0;
+	case 76: *v = d == 1 ? 5 : 0; return 0;
 	case 97: *v = 232448; return 0;
 	}
 	return 1;
 }
-R cuDevicePrimaryCtxRetain(void **c, int d) { *c = &ctx_object; return 0; }
+R cuDevicePrimaryCtxRetain(void **c, int d) { *c = &contexts[d]; return 0; }
 R cuCtxSetCurrent(void *c) { current = c; return 0; }
 R cuMemGetInfo_v2(size_t *f, size_t *t) { NEED_CONTEXT; *f = total - used; *t = total; return 0; }
 
-// Device memory has a header with its size, and comes filled with garbage.
+// owned says whether all n bytes from p lie in one piece of the context's memory.
+static int owned(P p, size_t n) {
+	for (struct block *b = blocks; b; b = b->next)
+		if (b->context == current && (P)(uintptr_t)b->at <= p && p - (P)(uintptr_t)b->at <= b->n && n <= b->n - (p - (P)(uintptr_t)b->at)) return 1;
+	return 0;
+}
+
+// Device memory comes filled with garbage.
 R cuMemAlloc_v2(P *p, size_t n) {
 	NEED_CONTEXT;
 	if (n == 0) return 1;
 	pthread_mutex_lock(&lock);
 	R r = 2;
 	if (used + n <= total) {
-		char *m = malloc(n + 256);
-		*(size_t *)m = n;
-		memset(m + 256, 0xEE, n);
+		struct block *b = malloc(sizeof *b);
+		*b = (struct block){current, malloc(n), n, blocks};
+		blocks = b;
+		memset(b->at, 0xEE, n);
 		used += n;
 		calls_alloc++;
-		*p = (P)(uintptr_t)(m + 256);
+		*p = (P)(uintptr_t)b->at;
 		r = 0;
 	}
 	pthread_mutex_unlock(&lock);
 	return r;
 }
 
-static R run(struct stream *s, struct event *until) {
+static R run_all(struct recording *until);
+
+static R run(struct stream *s, struct recording *until) {
 	while (s->first) {
 		struct op *o = s->first;
+		if (o->kind == WAIT && !o->e->reached) {
+			s->waits = 1;
+			R r = run_all(o->e);
+			s->waits = 0;
+			if (r || !o->e->reached) return r;
+			continue;
+		}
 		if (fail_after == 0) return fail_code; // sticky: it stays in the way
 		if (fail_after > 0) fail_after--;
 		now += 1.5;
@@ -128,9 +151,9 @@ static R run(struct stream *s, struct event *until) {
 				for (uint32_t i = 0; i < (uint32_t)o->args[1]; i++) x[i]++;
 			}
 			break;
-		case EVENT: o->e->reached = o->recording; o->e->at = now; break;
+		case EVENT: o->e->reached = 1; o->e->at = now; break;
 		}
-		int reached = o->kind == EVENT && o->e == until && until->reached == until->recorded;
+		int reached = o->kind == EVENT && o->e == until;
 		s->first = o->next;
 		if (!s->first) s->last = &s->first;
 		free(o);
@@ -139,9 +162,10 @@ static R run(struct stream *s, struct event *until) {
 	return 0;
 }
 
-static R run_all(struct event *until) {
+static R run_all(struct recording *until) {
 	for (int i = 0; i < MAX_STREAMS; i++) {
-		if (!all[i]) continue;
+		if (!all[i] || all[i]->waits) continue;
+		if (until && until->reached) return 0;
 		R r = run(all[i], until);
 		if (r) return r;
 	}
@@ -153,10 +177,18 @@ R cuMemFree_v2(P p) {
 	pthread_mutex_lock(&lock);
 	R r = run_all(NULL); // the real one waits for the device as well
 	calls_free++;
-	char *m = (char *)(uintptr_t)p - 256;
-	used -= *(size_t *)m;
-	memset(m, 0xDD, *(size_t *)m + 256);
-	free(m);
+	struct block **at = &blocks;
+	while (*at && (P)(uintptr_t)(*at)->at != p) at = &(*at)->next;
+	struct block *b = *at;
+	if (b && b->context == current) {
+		*at = b->next;
+		used -= b->n;
+		memset(b->at, 0xDD, b->n);
+		free(b->at);
+		free(b);
+	} else {
+		r = 1;
+	}
 	pthread_mutex_unlock(&lock);
 	return r;
 }
@@ -167,7 +199,7 @@ R cuMemHostAlloc(void **p, size_t n, unsigned flags) {
 	*p = malloc(n);
 	return 0;
 }
-R cuMemFreeHost(void *p) { NEED_CONTEXT; free(p); return 0; }
+R cuMemFreeHost(void *p) { NEED_CONTEXT; calls_pinned--; free(p); return 0; }
 
 static struct op *enqueue(struct stream *s, int kind) {
 	struct op *o = calloc(1, sizeof *o);
@@ -177,25 +209,33 @@ static struct op *enqueue(struct stream *s, int kind) {
 	*last = &o->next;
 	return o;
 }
-static R copy(void *dst, const void *src, size_t n, struct stream *s) {
+static R copy(void *dst, const void *src, size_t n, struct stream *s, int to, int from) {
 	NEED_CONTEXT;
-	if (!s || !dst || !src) return 1;
+	NEED(s);
+	if (!dst || !src) return 1;
 	pthread_mutex_lock(&lock);
-	struct op *o = enqueue(s, COPY);
-	o->dst = dst, o->src = src, o->n = n;
+	R r = (to && !owned((P)(uintptr_t)dst, n)) || (from && !owned((P)(uintptr_t)src, n));
+	if (!r) {
+		struct op *o = enqueue(s, COPY);
+		o->dst = dst, o->src = src, o->n = n;
+	}
 	pthread_mutex_unlock(&lock);
-	return 0;
+	return r;
 }
-R cuMemcpyHtoDAsync_v2(P d, const void *h, size_t n, struct stream *s) { return copy((void *)(uintptr_t)d, h, n, s); }
-R cuMemcpyDtoHAsync_v2(void *h, P d, size_t n, struct stream *s) { return copy(h, (void *)(uintptr_t)d, n, s); }
-R cuMemcpyDtoDAsync_v2(P a, P b, size_t n, struct stream *s) { return copy((void *)(uintptr_t)a, (void *)(uintptr_t)b, n, s); }
+R cuMemcpyHtoDAsync_v2(P d, const void *h, size_t n, struct stream *s) { return copy((void *)(uintptr_t)d, h, n, s, 1, 0); }
+R cuMemcpyDtoHAsync_v2(void *h, P d, size_t n, struct stream *s) { return copy(h, (void *)(uintptr_t)d, n, s, 0, 1); }
+R cuMemcpyDtoDAsync_v2(P a, P b, size_t n, struct stream *s) { return copy((void *)(uintptr_t)a, (void *)(uintptr_t)b, n, s, 1, 1); }
 R cuMemsetD32Async(P d, unsigned word, size_t n, struct stream *s) {
 	NEED_CONTEXT;
+	NEED(s);
 	pthread_mutex_lock(&lock);
-	struct op *o = enqueue(s, FILL);
-	o->dst = (char *)(uintptr_t)d, o->word = word, o->n = n;
+	R r = !owned(d, 4 * n);
+	if (!r) {
+		struct op *o = enqueue(s, FILL);
+		o->dst = (char *)(uintptr_t)d, o->word = word, o->n = n;
+	}
 	pthread_mutex_unlock(&lock);
-	return 0;
+	return r;
 }
 R cuStreamCreate(struct stream **s, unsigned flags) {
 	NEED_CONTEXT;
@@ -203,6 +243,7 @@ R cuStreamCreate(struct stream **s, unsigned flags) {
 	pthread_mutex_lock(&lock);
 	*s = calloc(1, sizeof **s);
 	(*s)->last = &(*s)->first;
+	(*s)->context = current;
 	R r = 2;
 	for (int i = 0; i < MAX_STREAMS; i++) if (!all[i]) { all[i] = *s; r = 0; break; }
 	live_streams++;
@@ -211,6 +252,7 @@ R cuStreamCreate(struct stream **s, unsigned flags) {
 }
 R cuStreamDestroy_v2(struct stream *s) {
 	NEED_CONTEXT;
+	NEED(s);
 	pthread_mutex_lock(&lock);
 	for (int i = 0; i < MAX_STREAMS; i++) if (all[i] == s) all[i] = NULL;
 	R r = s->first ? 400 : 0; // the binding waits first
@@ -221,6 +263,7 @@ R cuStreamDestroy_v2(struct stream *s) {
 }
 R cuStreamSynchronize(struct stream *s) {
 	NEED_CONTEXT;
+	NEED(s);
 	if (s->recording) return 900;
 	pthread_mutex_lock(&lock);
 	R r = run(s, NULL);
@@ -232,31 +275,52 @@ R cuEventCreate(struct event **e, unsigned flags) {
 	if (flags != 0 && flags != 2) return 1;
 	*e = calloc(1, sizeof **e);
 	(*e)->timing = flags == 0;
+	(*e)->context = current;
 	live_events++;
 	return 0;
 }
-R cuEventDestroy_v2(struct event *e) { NEED_CONTEXT; free(e); live_events--; return 0; }
+R cuEventDestroy_v2(struct event *e) { NEED_CONTEXT; NEED(e); free(e); live_events--; return 0; }
 R cuEventRecord(struct event *e, struct stream *s) {
 	NEED_CONTEXT;
+	NEED(e);
+	NEED(s);
 	pthread_mutex_lock(&lock);
-	struct op *o = enqueue(s, EVENT);
-	o->e = e, o->recording = ++e->recorded;
+	e->last = calloc(1, sizeof *e->last);
+	enqueue(s, EVENT)->e = e->last;
 	pthread_mutex_unlock(&lock);
 	return 0;
 }
-R cuEventQuery(struct event *e) { NEED_CONTEXT; return e->recorded != e->reached ? 600 : 0; }
+static int pending(struct event *e) { return e->last && !e->last->reached; }
+R cuStreamWaitEvent(struct stream *s, struct event *e, unsigned flags) {
+	NEED_CONTEXT;
+	NEED(s);
+	if (flags) return 1;
+	pthread_mutex_lock(&lock);
+	if (pending(e)) enqueue(s, WAIT)->e = e->last;
+	pthread_mutex_unlock(&lock);
+	return 0;
+}
+R cuEventQuery(struct event *e) {
+	NEED_CONTEXT;
+	NEED(e);
+	pthread_mutex_lock(&lock);
+	R r = pending(e) ? 600 : 0;
+	pthread_mutex_unlock(&lock);
+	return r;
+}
 R cuEventSynchronize(struct event *e) {
 	NEED_CONTEXT;
+	NEED(e);
 	pthread_mutex_lock(&lock);
-	R r = e->recorded != e->reached ? run_all(e) : 0;
+	R r = pending(e) ? run_all(e->last) : 0;
 	pthread_mutex_unlock(&lock);
 	return r;
 }
 R cuEventElapsedTime(float *ms, struct event *a, struct event *b) {
 	NEED_CONTEXT;
 	if (!a->timing || !b->timing) return 400;
-	if (a->recorded != a->reached || b->recorded != b->reached) return 600;
-	*ms = (float)(b->at - a->at);
+	if (!a->last || !b->last || pending(a) || pending(b)) return 600;
+	*ms = (float)(b->last->at - a->last->at);
 	return 0;
 }
 R cuModuleLoadDataEx(void **m, const void *image, unsigned n, int *options, void **values) {
@@ -277,6 +341,7 @@ R cuModuleGetFunction(struct function **f, void *m, const char *name) {
 	if (m != (void *)(uintptr_t)0x1234) return 400;
 	if (strncmp(name, "fake_", 5)) return 500;
 	*f = calloc(1, sizeof **f);
+	(*f)->context = current;
 	strncpy((*f)->name, name, 63);
 	(*f)->static_shared = 1024;
 	(*f)->most = 48 * 1024 - 1024;
@@ -297,6 +362,8 @@ R cuFuncSetAttribute(struct function *f, int a, int v) {
 R cuLaunchKernel(struct function *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
 		unsigned shared, struct stream *s, void **params, void **extra) {
 	NEED_CONTEXT;
+	NEED(s);
+	NEED(f);
 	if (extra || !params) return 1;
 	if (shared > f->most) return 1;
 	pthread_mutex_lock(&lock);
