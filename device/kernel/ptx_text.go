@@ -21,6 +21,16 @@ typedef int i32;
 typedef long long i64;
 
 #define DEVICE_INLINE static __device__ __forceinline__
+// DEVICE_CALL is a function that stays one: for arithmetic so long that copies of it
+// would cost more than calls.
+#define DEVICE_CALL static __device__ __noinline__
+// DEVICE_LARGE is inlined in kernels, and a call in the emulator, whose compiler would
+// take minutes over the copies.
+#if defined(ZKWARP_SIMT)
+#define DEVICE_LARGE static __attribute__((noinline, unused))
+#else
+#define DEVICE_LARGE static __device__ __forceinline__
+#endif
 
 #define FULL_WARP 0xffffffffu
 

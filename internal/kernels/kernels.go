@@ -17,6 +17,7 @@ import (
 	matrix "github.com/zkwarp/zkwarp/matrix/prover"
 	merkle "github.com/zkwarp/zkwarp/merkle/prover"
 	mle "github.com/zkwarp/zkwarp/mle/prover"
+	"github.com/zkwarp/zkwarp/msm"
 	ntt "github.com/zkwarp/zkwarp/ntt/prover"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
@@ -31,6 +32,7 @@ func All() []*kernel.Source {
 		fields.Sources(),
 		merkle.Sources(),
 		ntt.Sources(),
+		msm.Sources(),
 		poseidon2.Sources(),
 		sumcheck.Sources(),
 		transcript.Sources(),

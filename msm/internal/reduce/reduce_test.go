@@ -1,0 +1,142 @@
+package reduce
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/curve/curvetest"
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+)
+
+func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }
+
+// windows are gapless windows with so many buckets each.
+func windows(buckets ...int) []plan.Window {
+	var out []plan.Window
+	base := 0
+	for i, n := range buckets {
+		out = append(out, plan.Window{Shift: 7 * i, Bits: 7, Base: base, Buckets: n})
+		base += n
+	}
+	return out
+}
+
+// sums of small multiples of the generator: of[i] is what bucket i holds.
+type sums struct {
+	c         curvetest.Curve
+	multiples []curvetest.Point
+	of        []int
+	words     []uint32
+}
+
+func newSums(g *curve.Group, n int, of func(i int) int) *sums {
+	s := &sums{c: curvetest.Curve{Group: g}}
+	s.multiples = s.c.Multiples(s.c.Generator(), 16)
+	r := devicetest.Rand(3)
+	memory := map[int][][]uint32{}
+	for i := range n {
+		k := of(i)
+		s.of = append(s.of, k)
+		if len(memory[k]) < 4 { // of a few representations each
+			p := s.multiples[max(k, -k)]
+			if k < 0 {
+				p = s.c.Neg(p)
+			}
+			memory[k] = append(memory[k], s.c.XYZZ(p, curvetest.Random(g.Base, r.U32)))
+		}
+		s.words = append(s.words, memory[k][i%len(memory[k])]...)
+	}
+	return s
+}
+
+// check compares Run with the sum over [low, high).
+func (s *sums) check(t *testing.T, q *device.Queue, w []plan.Window, low, high, log, block int) {
+	t.Helper()
+	l, err := newLayout(w, low, high, log, block)
+	if err != nil {
+		t.Fatal(err)
+	}
+	each := s.c.XYZZBytes() / 4
+	run := func() []uint32 {
+		buckets := devicetest.Upload(t, q, s.words[low*each:high*each])
+		pieces, err := l.Upload(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pieces.Free()
+		out := devicetest.Upload(t, q, make([]uint32, l.Sums()*each))
+		if err := l.Run(q, s.c.Group, out, buckets, pieces); err != nil {
+			t.Fatal(err)
+		}
+		words, err := out.Read(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return words
+	}
+	words := run()
+	if again := run(); fmt.Sprint(again) != fmt.Sprint(words) {
+		t.Error("a second run gives other sums")
+	}
+	got := curvetest.Point{Infinity: true}
+	for _, p := range l.Parts(words) {
+		point, ok := s.c.FromXYZZ(p.Words)
+		if !ok {
+			t.Fatal("a sum that is none")
+		}
+		got = s.c.Add(got, s.c.Mul(new(big.Int).Lsh(big.NewInt(1), uint(p.Shift)), point))
+	}
+	want := new(big.Int)
+	for _, x := range w {
+		for i := max(x.Base, low); i < min(x.Base+x.Buckets, high); i++ {
+			v := big.NewInt(int64(s.of[i] * (i - x.Base + 1)))
+			want.Add(want, v.Lsh(v, uint(x.Shift)))
+		}
+	}
+	if !s.c.Equal(got, s.c.Mul(want, s.c.Generator())) {
+		t.Errorf("log %d, buckets [%d, %d): wrong sum", log, low, high)
+	}
+}
+
+func TestToy(t *testing.T) {
+	r := devicetest.Rand(2)
+	for name, of := range map[string]func(i int) int{
+		"random":   func(int) int { return r.Intn(31) - 15 },
+		"equal":    func(int) int { return 3 },
+		"opposite": func(i int) int { return 5 - 10*(i&1) },
+		"empty":    func(int) int { return 0 },
+		"last":     func(i int) int { return max(0, i-1398) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := windows(1, 2, 3, 700, 33, 620, 48)
+			s := newSums(curve.Toy61, 1407, of)
+			devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+				for log := range 5 {
+					s.check(t, q, w, 0, 1407, log, 64)
+				}
+				s.check(t, q, w, 5, 1399, 2, finishThreads)
+				s.check(t, q, w, 333, 334, 3, finishThreads)
+			})
+		})
+	}
+}
+
+func TestWide(t *testing.T) {
+	r := devicetest.Rand(4)
+	for _, g := range curve.Groups {
+		if g != curve.BN254G1 && os.Getenv("ZKWARP_SIMT_ORDER")+os.Getenv("ZKWARP_SIMT_SANITIZE") != "" {
+			continue // one wide field says what there is to say of orders
+		}
+		t.Run(g.Name, func(t *testing.T) {
+			s := newSums(g, 15, func(int) int { return r.Intn(31) - 15 })
+			devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+				s.check(t, q, windows(9, 6), 0, 15, 1, 1)
+			})
+		})
+	}
+}

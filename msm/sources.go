@@ -1,0 +1,15 @@
+package msm
+
+import (
+	"slices"
+
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/msm/internal/reduce"
+)
+
+// Sources is the room's translation units.
+func Sources() []*kernel.Source {
+	return slices.Concat(
+		reduce.Sources(),
+	)
+}
