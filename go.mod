@@ -3,6 +3,8 @@ module github.com/zkwarp/zkwarp
 go 1.26.8
 
 require (
+	github.com/bits-and-blooms/bitset v1.25.0
+	github.com/consensys/gnark-crypto v0.22.0
 	github.com/ebitengine/purego v0.11.3
 	github.com/klauspost/cpuid/v2 v2.4.2
 	github.com/spf13/cobra v1.10.2
