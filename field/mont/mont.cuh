@@ -171,6 +171,16 @@ template <class P> DEVICE_LARGE Mont<P> mul_add(const Mont<P> &a, const Mont<P> 
 // canonical is the element itself, its words below p whatever the functions above allow.
 template <class P> DEVICE_INLINE Mont<P> canonical(const Mont<P> &a) { return a; }
 
+// raise_by_p makes the larger of a's two representations from the smaller, where the
+// functions take both; it is for tests.
+template <class P> DEVICE_INLINE void raise_by_p(Mont<P> &a) {
+  if (!P::LAZY) return;
+  a.x[0] = add_cc(a.x[0], P::p(0));
+#pragma unroll
+  for (u32 j = 1; j < P::N - 1; j++) a.x[j] = addc_cc(a.x[j], P::p(j));
+  a.x[P::N - 1] = addc(a.x[P::N - 1], P::p(P::N - 1));
+}
+
 // from_montgomery is the number that a stands for, as plain words.
 template <class P> DEVICE_INLINE Mont<P> from_montgomery(const Mont<P> &a) {
   Mont<P> one;
@@ -191,9 +201,13 @@ template <class P> DEVICE_INLINE Mont<P> to_montgomery(const Mont<P> &a) {
 template <class P> DEVICE_LARGE Mont<P> inverse(const Mont<P> &a) {
   Mont<P> r;
   set_one(r);
-  // The exponent p - 2, from the top; p is odd and above 2.
+  // The exponent p - 2, from the top; the lowest word may be 1.
+  u32 exponent[P::N];
+  exponent[0] = sub_cc(P::p(0), 2u);
+#pragma unroll
+  for (u32 j = 1; j < P::N; j++) exponent[j] = subc_cc(P::p(j), 0u);
   for (i32 i = 32 * (i32)P::N - 1; i >= 0; i--) {
-    const u32 word = (u32)i / 32, e = P::p(word) - (word == 0 ? 2u : 0u);
+    const u32 e = exponent[(u32)i / 32];
     r = mul(r, r);
     if (e >> (i & 31) & 1) r = mul(r, a);
   }

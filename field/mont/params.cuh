@@ -4,6 +4,9 @@
 struct VARIANT {
   // N words; SPARE bits of the highest are never used, at least one
   enum : u32 { N = FIELD_LIMBS, SPARE = FIELD_SPARE };
+  // whether the functions of mont.cuh take and give any number below 2p; if not, all are
+  // below p
+  static constexpr bool LAZY = false;
   // -1/p modulo 2^32
   static constexpr u32 inverse = FIELD_INVERSE;
   __device__ static __forceinline__ u32 p(u32 i) {

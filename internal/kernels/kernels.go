@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/bench"
+	curve "github.com/zkwarp/zkwarp/curve/conformance"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/ptxtest"
 	fields "github.com/zkwarp/zkwarp/field/conformance"
@@ -29,6 +30,7 @@ import (
 // All is every translation unit, one for each .cu file of the repository.
 func All() []*kernel.Source {
 	return slices.Concat(
+		curve.Sources(),
 		fields.Sources(),
 		merkle.Sources(),
 		ntt.Sources(),
