@@ -1,0 +1,18 @@
+// Package bw6761 is BW6-761 for multi-scalar multiplication, over
+// gnark-crypto's types: msm.New(dev, bw6761.G1, points, msm.Options{}).
+package bw6761
+
+import (
+	"github.com/consensys/gnark-crypto/ecc/bw6-761"
+	"github.com/consensys/gnark-crypto/ecc/bw6-761/fp"
+	"github.com/consensys/gnark-crypto/ecc/bw6-761/fr"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/msm/internal/host"
+)
+
+// The groups of BW6-761's pairing.
+var (
+	G1 = host.Gnark[bw6761.G1Affine, fr.Element, fp.Element](curve.BW6761G1)
+	G2 = host.Gnark[bw6761.G2Affine, fr.Element, fp.Element](curve.BW6761G2)
+)
