@@ -6,6 +6,9 @@
 
 struct Group {
   typedef COORDINATE F;
+  // points as they are given, and sums of them
+  typedef Affine<Group> Point;
+  typedef XYZZ<Group> Sum;
   enum : u32 { words = sizeof(F) / 4 };
   static constexpr bool a_is_zero = A_IS_ZERO;
   static __device__ __forceinline__ F load(const u32 *t) {

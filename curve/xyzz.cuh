@@ -40,6 +40,10 @@ template <class C> DEVICE_INLINE void set_point(XYZZ<C> &r, const Affine<C> &p) 
   }
 }
 
+template <class C> DEVICE_INLINE XYZZ<C> canonical(const XYZZ<C> &p) {
+  return {canonical(p.x), canonical(p.y), canonical(p.zz), canonical(p.zzz)};
+}
+
 template <class C> DEVICE_INLINE Affine<C> neg(const Affine<C> &p) {
   Affine<C> r;
   r.x = p.x;
@@ -78,6 +82,19 @@ template <class C> DEVICE_LARGE XYZZ<C> add(const XYZZ<C> &p, const XYZZ<C> &q) 
   return r;
 }
 
+// twice sets r to 2 q: mdbl-2008-s-1. It is a call, since sums of points hardly ever
+// need it, and inlined it would take their registers.
+template <class C> DEVICE_CALL void twice(XYZZ<C> &r, const Affine<C> &q) {
+  typedef typename C::F F;
+  const F u = dbl(q.y), v = sqr(u), w = mul(u, v), s = mul(q.x, v), xx = sqr(q.x);
+  F m = add(dbl(xx), xx);
+  if (!C::a_is_zero) m = add(m, C::a());
+  r.x = sub(sqr(m), dbl(s));
+  r.y = mul_sub(m, sub(s, r.x), w, q.y);
+  r.zz = v;
+  r.zzz = w;
+}
+
 // accumulate is p + q, the PACC of the multi-scalar multiplications.
 template <class C> DEVICE_LARGE XYZZ<C> accumulate(const XYZZ<C> &p, const Affine<C> &q) {
   typedef typename C::F F;
@@ -88,7 +105,12 @@ template <class C> DEVICE_LARGE XYZZ<C> accumulate(const XYZZ<C> &p, const Affin
     return r;
   }
   const F d = sub(mul(q.x, p.zz), p.x), e = sub(mul(q.y, p.zzz), p.y);
-  if (is_zero(d) && is_zero(e)) return dbl(p);
+  if (is_zero(d) && is_zero(e)) {
+    XYZZ<C> t;
+    const Affine<C> same = q;
+    twice(t, same);
+    return t;
+  }
   const F dd = sqr(d), ddd = mul(d, dd), v = mul(p.x, dd);
   r.x = sub(sub(sqr(e), ddd), dbl(v));
   r.y = mul_sub(e, sub(v, r.x), p.y, ddd);

@@ -1,0 +1,221 @@
+// Bucket sums. The list of all entries, sorted by bucket, is cut into chunks of one
+// length, a thread each, so that no distribution of points over buckets costs more
+// than another. Runs of a bucket that lie inside a chunk are sums of buckets; what a
+// chunk has of the buckets that it shares with its neighbours are partial sums, at most
+// two: slot 2t of thread t is its first run's, slot 2t+1 its last one's.
+//
+// A slot's id is its bucket's, with DONE where there is nothing to add up. Those without
+// DONE are in ascending order.
+#include "GROUP_HEADER"
+
+#define DONE 0x80000000u
+
+typedef Group::Point Point;
+typedef Group::Sum Sum;
+
+// Points and sums are whole numbers of 16 bytes.
+template <class T> DEVICE_INLINE T fetch(const u32 *base, u64 i) {
+  T r;
+  const uint4 *const from = reinterpret_cast<const uint4 *>(base) + i * (sizeof(T) / 16);
+  u32 *const to = reinterpret_cast<u32 *>(&r);
+#pragma unroll
+  for (u32 j = 0; j < sizeof(T) / 16; j++) {
+    const uint4 v = ldg(from + j);
+    to[4 * j] = v.x;
+    to[4 * j + 1] = v.y;
+    to[4 * j + 2] = v.z;
+    to[4 * j + 3] = v.w;
+  }
+  return r;
+}
+
+DEVICE_INLINE Sum load_sum(const u32 *base, u64 i) {
+  Sum r;
+  const uint4 *const from = reinterpret_cast<const uint4 *>(base) + i * (sizeof(Sum) / 16);
+  u32 *const to = reinterpret_cast<u32 *>(&r);
+#pragma unroll
+  for (u32 j = 0; j < sizeof(Sum) / 16; j++) {
+    const uint4 v = from[j];
+    to[4 * j] = v.x;
+    to[4 * j + 1] = v.y;
+    to[4 * j + 2] = v.z;
+    to[4 * j + 3] = v.w;
+  }
+  return r;
+}
+
+DEVICE_INLINE void store_sum(u32 *base, u64 i, const Sum &sum) {
+  const Sum s = canonical(sum);
+  uint4 *const to = reinterpret_cast<uint4 *>(base) + i * (sizeof(Sum) / 16);
+  const u32 *const from = reinterpret_cast<const u32 *>(&s);
+#pragma unroll
+  for (u32 j = 0; j < sizeof(Sum) / 16; j++) {
+    uint4 v;
+    v.x = from[4 * j];
+    v.y = from[4 * j + 1];
+    v.z = from[4 * j + 2];
+    v.w = from[4 * j + 3];
+    to[j] = v;
+  }
+}
+
+// plus adds the i-th sum of base to sum.
+DEVICE_CALL void plus(Sum &sum, const u32 *base, u64 i) { sum = add(sum, load_sum(base, i)); }
+
+// put writes the sum of a bucket, or adds it to what the bucket holds.
+DEVICE_INLINE void put(u32 *buckets, u32 b, const Sum &sum, u32 onto) {
+  if (onto) {
+    Sum s = sum;
+    plus(s, buckets, b);
+    store_sum(buckets, b, s);
+  } else {
+    store_sum(buckets, b, sum);
+  }
+}
+
+// chunk is how many entries a thread has.
+DEVICE_INLINE u32 chunk(u32 total, u32 threads, u32 least) {
+  const u32 n = (u32)(((u64)total + threads - 1) / threads);
+  return n > least ? n : least;
+}
+
+// find is the bucket of entry s, given offsets[low] <= s < offsets[high].
+DEVICE_INLINE u32 find(const u32 *offsets, u32 low, u32 high, u32 s) {
+  while (high - low > 1) {
+    const u32 mid = low + (high - low) / 2;
+    if (ldg(offsets + mid) <= s)
+      low = mid;
+    else
+      high = mid;
+  }
+  return low;
+}
+
+// following is the bucket of entry s, the first one after bucket b's. Between the two
+// there may be a million empty ones.
+DEVICE_CALL u32 following(const u32 *offsets, u32 count, u32 b, u32 s) {
+  u32 low = b + 1, step = 1;
+  for (;;) {
+    const u32 high = count - low > step ? low + step : count;
+    if (ldg(offsets + high) > s) return find(offsets, low, high, s);
+    low = high;
+    step *= 2;
+  }
+}
+
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
+    bucket_accumulate_VARIANT(const u32 *points, const u32 *entries, const u32 *offsets, u32 count, u32 threads, u32 least, u32 onto,
+                              u32 *buckets, u32 *ids, u32 *partials) {
+  const u32 t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= threads) return;
+  const u32 total = ldg(offsets + count), length = chunk(total, threads, least);
+  const u64 from = (u64)t * length;
+  ids[2 * t] = DONE;
+  ids[2 * t + 1] = DONE;
+  if (from >= total) return;
+  const u32 to = total - (u32)from > length ? (u32)from + length : total;
+  u32 at = (u32)from, b = find(offsets, 0, count, at), end = ldg(offsets + b + 1);
+  // whole: the bucket's first entry is this thread's
+  u32 whole = ldg(offsets + b) == at, slot = 2 * t;
+  Sum sum;
+  set_infinity(sum);
+  for (; at < to; at++) {
+    if (at == end) {
+      if (whole) {
+        put(buckets, b, sum, onto);
+      } else {
+        ids[slot] = b;
+        store_sum(partials, slot, sum);
+      }
+      slot = 2 * t + 1;
+      whole = 1;
+      const u32 up = ldg(offsets + b + 2);
+      if (up > at) {
+        b++;
+        end = up;
+      } else {
+        b = following(offsets, count, b, at);
+        end = ldg(offsets + b + 1);
+      }
+      set_infinity(sum);
+    }
+    const u32 e = ldg(entries + at);
+    Point p = fetch<Point>(points, e & 0x7fffffffu);
+    if (e >> 31) p = neg(p);
+    sum = accumulate(sum, p);
+  }
+  if (whole && end == to) {
+    put(buckets, b, sum, onto);
+  } else {
+    ids[slot] = b;
+    store_sum(partials, slot, sum);
+  }
+}
+
+// bucket_join adds up the partial sums of the buckets that begin in thread t's chunk and
+// end in one of the next three: all but very long buckets.
+extern "C" __global__ void __launch_bounds__(64) bucket_join_VARIANT(const u32 *offsets, u32 count, u32 threads, u32 least, u32 onto, u32 *buckets,
+                                                                     u32 *ids, const u32 *partials) {
+  const u32 t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= threads) return;
+  const u32 total = ldg(offsets + count), length = chunk(total, threads, least);
+  const u64 from = (u64)t * length;
+  if (from >= total) return;
+  u32 slot = 2 * t + 1;
+  if (ids[slot] & DONE) slot--;
+  const u32 b = ids[slot];
+  if (b & DONE) return;
+  // A bucket that began earlier is that thread's to join.
+  if (ldg(offsets + b) < (u32)from) return;
+  const u32 last = (ldg(offsets + b + 1) - 1) / length;
+  if (last - t > 3) return;
+  Sum sum = load_sum(partials, slot);
+  for (u32 i = t + 1; i <= last; i++) {
+    plus(sum, partials, 2 * i);
+    ids[2 * i] = DONE;
+  }
+  ids[slot] = DONE;
+  put(buckets, b, sum, onto);
+}
+
+// bucket_merge makes 2 slots of every 16: what its runs inside are goes to buckets. The
+// last merge leaves none.
+extern "C" __global__ void __launch_bounds__(64) bucket_merge_VARIANT(const u32 *ids, const u32 *partials, u32 slots, u32 last, u32 onto,
+                                                                      u32 *buckets, u32 *out_ids, u32 *out_partials) {
+  const u32 t = blockIdx.x * blockDim.x + threadIdx.x;
+  if (t >= (slots + 15) / 16) return;
+  u32 b = DONE, runs = 0, first = DONE, second = DONE;
+  Sum sum;
+  set_infinity(sum);
+  for (u32 i = 16 * t; i < 16 * t + 16 && i < slots; i++) {
+    const u32 id = ids[i];
+    if (id & DONE) continue;
+    if (id == b) {
+      plus(sum, partials, i);
+      continue;
+    }
+    if (runs == 1 && !last) {
+      first = b;
+      store_sum(out_partials, 2 * t, sum);
+    } else if (runs) {
+      put(buckets, b, sum, onto);
+    }
+    runs++;
+    b = id;
+    sum = load_sum(partials, i);
+  }
+  if (runs && last) {
+    put(buckets, b, sum, onto);
+  } else if (runs) {
+    const u32 k = runs > 1;
+    if (k)
+      second = b;
+    else
+      first = b;
+    store_sum(out_partials, 2 * t + k, sum);
+  }
+  if (!last) {
+    out_ids[2 * t] = first;
+    out_ids[2 * t + 1] = second;
+  }
+}

@@ -1,0 +1,215 @@
+// Package bucket adds up the points of every bucket of a multi-scalar
+// multiplication, from lists that are sorted by bucket.
+package bucket
+
+import (
+	_ "embed" // kernel sources
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+)
+
+//go:embed accumulate.cu
+var accumulateText string
+
+// merged is how many slots of partial sums one thread makes two of.
+const merged = 16
+
+// unit is one group's kernels, and how they are launched.
+type unit struct {
+	source   *kernel.Source
+	threads  int // of a block of bucket_accumulate
+	resident int // blocks that a multiprocessor holds at a time
+}
+
+func newUnit(g *curve.Group, threads, resident int) *unit {
+	t := kernel.Template{Name: "msm/internal/bucket/accumulate.cu", Text: accumulateText}
+	return &unit{
+		source: g.Unit(t, []string{
+			"BLOCK_THREADS", fmt.Sprint(threads),
+			"BLOCKS_RESIDENT", fmt.Sprint(resident),
+		}, kernel.PTX),
+		threads:  threads,
+		resident: resident,
+	}
+}
+
+var units = map[*curve.Group]*unit{
+	curve.BN254G1:    newUnit(curve.BN254G1, 128, 4),
+	curve.BN254G2:    newUnit(curve.BN254G2, 128, 2),
+	curve.BLS12377G1: newUnit(curve.BLS12377G1, 128, 3),
+	curve.BLS12377G2: newUnit(curve.BLS12377G2, 128, 2),
+	curve.BLS12381G1: newUnit(curve.BLS12381G1, 128, 3),
+	curve.BLS12381G2: newUnit(curve.BLS12381G2, 128, 2),
+	curve.BW6761G1:   newUnit(curve.BW6761G1, 128, 2),
+	curve.BW6761G2:   newUnit(curve.BW6761G2, 128, 2),
+	curve.MNT4753G1:  newUnit(curve.MNT4753G1, 128, 2),
+	curve.Toy61:      newUnit(curve.Toy61, 128, 4),
+}
+
+// Sources is the package's translation units.
+func Sources() []*kernel.Source {
+	out := []*kernel.Source{units[curve.Toy61].source}
+	for _, g := range curve.Groups {
+		out = append(out, units[g].source)
+	}
+	return out
+}
+
+// Source is the kernels of one group, for loading them before they are needed.
+func Source(g *curve.Group) (*kernel.Source, error) {
+	u, ok := units[g]
+	if !ok {
+		return nil, fmt.Errorf("bucket: no kernels for %s", g.Name)
+	}
+	return u.source, nil
+}
+
+// shape is how a list of up to so many entries is cut.
+type shape struct {
+	threads int // each has one chunk
+	least   int // entries of a chunk, at least
+}
+
+// waves is how many times the threads that a card holds.
+const waves = 2
+
+func (u *unit) shape(units, entries int) shape {
+	const least = 8
+	return shape{threads: max(1, min(units*u.resident*u.threads*waves, (entries+least-1)/least)), least: least}
+}
+
+// slots are the numbers of partial sums that each step leaves; the last is at most merged.
+func (s shape) slots() []int {
+	out := []int{2 * s.threads}
+	for n := out[0]; n > merged; {
+		n = 2 * ((n + merged - 1) / merged)
+		out = append(out, n)
+	}
+	return out
+}
+
+// Bytes is the memory that a Workspace takes, besides the lists and the buckets.
+func Bytes(g *curve.Group, info device.Info, entries int) int64 {
+	u, ok := units[g]
+	if !ok {
+		return 0
+	}
+	return u.shape(info.Units, entries).bytes(g)
+}
+
+func (s shape) bytes(g *curve.Group) int64 {
+	n := int64(0)
+	for _, v := range s.slots() {
+		n += int64(v) * int64(g.XYZZBytes()+4)
+	}
+	return n
+}
+
+// Workspace is the memory for the bucket sums of one group. It serves one queue at a
+// time.
+type Workspace struct {
+	unit    *unit
+	group   *curve.Group
+	entries int
+	shape   shape
+	levels  []level
+}
+
+// level is a list of partial sums.
+type level struct {
+	ids, sums device.Buffer[uint32]
+}
+
+// NewWorkspace allocates what the sums of lists with room for up to so many entries
+// need.
+func NewWorkspace(q *device.Queue, g *curve.Group, entries int) (*Workspace, error) {
+	u, ok := units[g]
+	if !ok {
+		return nil, fmt.Errorf("bucket: no kernels for %s", g.Name)
+	}
+	return newWorkspace(q, g, entries, u.shape(q.Device().Info().Units, entries))
+}
+
+func newWorkspace(q *device.Queue, g *curve.Group, entries int, s shape) (*Workspace, error) {
+	w := &Workspace{unit: units[g], group: g, entries: entries, shape: s}
+	if entries < 0 || int64(entries) > 1<<32-1 {
+		return nil, fmt.Errorf("bucket: %d entries: %w", entries, device.ErrUsage)
+	}
+	for _, n := range s.slots() {
+		ids, err := device.Alloc[uint32](q, n)
+		if err == nil {
+			w.levels = append(w.levels, level{ids: ids})
+			w.levels[len(w.levels)-1].sums, err = device.Alloc[uint32](q, n*g.XYZZBytes()/4)
+		}
+		if err != nil {
+			w.Free()
+			return nil, fmt.Errorf("bucket: partial sums: %w", err)
+		}
+	}
+	return w, nil
+}
+
+// Free gives the memory back.
+func (w *Workspace) Free() {
+	for _, l := range w.levels {
+		l.ids.Free()
+		l.sums.Free()
+	}
+	w.levels = nil
+}
+
+// Sums enqueues the sums of all buckets of s. Points are affine ones of the group, in
+// Montgomery form; buckets has room for s.Buckets sums in the group's coordinates for
+// sums (Group::Sum in kernels), canonical, all words zero where there is no point. Where
+// onto is set the sums are added to what buckets holds, else buckets is written anew.
+func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
+	words := w.group.XYZZBytes() / 4
+	switch {
+	case q.OnHost():
+		return fmt.Errorf("bucket: sums on the CPU: %w", device.ErrUsage)
+	case s.Entries.Len() > w.entries:
+		return fmt.Errorf("bucket: a list of %d entries in a workspace for %d: %w", s.Entries.Len(), w.entries, device.ErrUsage)
+	case s.Buckets < 1 || s.Buckets >= 1<<31 || s.Offsets.Len() != s.Buckets+1 || buckets.Len() != s.Buckets*words:
+		return fmt.Errorf("bucket: %d buckets, %d offsets, %d words of sums: %w", s.Buckets, s.Offsets.Len(), buckets.Len(), device.ErrUsage)
+	case points.Len()%(w.group.AffineBytes()/4) != 0:
+		return fmt.Errorf("bucket: points of %d words: %w", points.Len(), device.ErrUsage)
+	}
+	add := 0
+	if onto {
+		add = 1
+	} else if err := buckets.Zero(q); err != nil {
+		return fmt.Errorf("bucket: clear: %w", err)
+	}
+	launch := func(name string, threads, block int, args ...device.Arg) error {
+		k := device.Kernel{Source: w.unit.source, Name: name + "_" + w.group.Name}
+		return q.Launch(k, device.D1(device.Blocks(threads, block)), device.D1(block), 0, args...)
+	}
+	t, first := w.shape.threads, w.levels[0]
+	err := launch("bucket_accumulate", t, w.unit.threads, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
+		device.U32(t), device.U32(w.shape.least), device.U32(add), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
+	if err != nil {
+		return fmt.Errorf("bucket: %w", err)
+	}
+	err = launch("bucket_join", t, 64, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), device.U32(add),
+		buckets.Arg(), first.ids.Arg(), first.sums.Arg())
+	if err != nil {
+		return fmt.Errorf("bucket: %w", err)
+	}
+	slots := w.shape.slots()
+	for i, l := range w.levels {
+		last, ids, sums := 1, device.Null(), device.Null()
+		if i+1 < len(w.levels) {
+			last, ids, sums = 0, w.levels[i+1].ids.Arg(), w.levels[i+1].sums.Arg()
+		}
+		err := launch("bucket_merge", (slots[i]+merged-1)/merged, 64, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), device.U32(last), device.U32(add),
+			buckets.Arg(), ids, sums)
+		if err != nil {
+			return fmt.Errorf("bucket: %w", err)
+		}
+	}
+	return nil
+}

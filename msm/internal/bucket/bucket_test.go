@@ -1,0 +1,216 @@
+package bucket
+
+import (
+	"fmt"
+	"math/big"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/curve/curvetest"
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+)
+
+func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }
+
+// bases are small multiples of the generator, so that what their sums are is known.
+type bases struct {
+	group  *curve.Group
+	factor []int // of the generator; 0 is infinity
+	words  []uint32
+}
+
+func newBases(g *curve.Group, factor []int) bases {
+	b := bases{group: g, factor: factor}
+	for _, k := range factor {
+		b.words = append(b.words, curvetest.Words(g, curvetest.Times(g, big.NewInt(int64(k)), curvetest.Generator(g)))...)
+	}
+	return b
+}
+
+// lists are entries by bucket.
+type lists [][]uint32
+
+func (l lists) sorted(t *testing.T, q *device.Queue, room int) plan.Sorted {
+	var entries []uint32
+	offsets := []uint32{0}
+	for _, b := range l {
+		entries = append(entries, b...)
+		offsets = append(offsets, uint32(len(entries)))
+	}
+	for len(entries) < room {
+		entries = append(entries, 0xA5A5A5A5)
+	}
+	return plan.Sorted{Entries: devicetest.Upload(t, q, entries), Offsets: devicetest.Upload(t, q, offsets), Buckets: len(l)}
+}
+
+// check compares every bucket with times its known sum.
+func (b bases) check(t *testing.T, got []uint32, l lists, times int) {
+	t.Helper()
+	n := b.group.XYZZBytes() / 4
+	known := map[int]curvetest.Point{}
+	for i, list := range l {
+		k := 0
+		for _, e := range list {
+			if e&plan.Sign != 0 {
+				k -= b.factor[e&^plan.Sign]
+			} else {
+				k += b.factor[e]
+			}
+		}
+		want, ok := known[k]
+		if !ok {
+			want = curvetest.Times(b.group, big.NewInt(int64(k*times)), curvetest.Generator(b.group))
+			known[k] = want
+		}
+		p, err := curvetest.FromXYZZ(b.group, got[n*i:n*(i+1)])
+		if err != nil {
+			t.Fatalf("bucket %d of %d: %v", i, len(l), err)
+		}
+		if !curvetest.Equal(p, want) {
+			t.Fatalf("bucket %d of %d, of %d entries: not %d times the generator", i, len(l), len(list), k*times)
+		}
+	}
+}
+
+// run adds up l twice, the second time onto the first, and checks both; it returns the
+// first result.
+func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
+	t.Helper()
+	entries := 0
+	for _, list := range l {
+		entries += len(list)
+	}
+	room := max(1, entries+entries/3)
+	w, err := newWorkspace(q, b.group, room, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Free()
+	points, sorted := devicetest.Upload(t, q, b.words), l.sorted(t, q, room)
+	buckets, err := device.Alloc[uint32](q, len(l)*b.group.XYZZBytes()/4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer buckets.Free()
+	var first []uint32
+	for i := range 2 {
+		if err := w.Sums(q, points, sorted, buckets, i == 1); err != nil {
+			t.Fatal(err)
+		}
+		got, err := buckets.Read(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.check(t, got, l, i+1)
+		if i == 0 {
+			first = got
+		}
+	}
+	return first
+}
+
+// random entries, with either sign.
+func random(r *devicetest.Gen, points, n int) []uint32 {
+	out := make([]uint32, n)
+	for i := range out {
+		out[i] = uint32(r.Intn(points)) | uint32(r.Intn(2))<<31
+	}
+	return out
+}
+
+// of cuts entries into buckets of the given sizes.
+func of(entries []uint32, sizes ...int) lists {
+	var l lists
+	for _, n := range sizes {
+		l = append(l, entries[:n])
+		entries = entries[n:]
+	}
+	return l
+}
+
+func repeat(v uint32, n int) []uint32 { return slices.Repeat([]uint32{v}, n) }
+
+// traps are the distributions that other implementations fail on, over points with
+// factors 1, 2, ... of which number 0 is infinity and 1 and 2 are equal, 3 their negative.
+func traps() map[string]lists {
+	r := devicetest.Rand(7)
+	m := map[string]lists{}
+	m["no entries"] = make(lists, 5)
+	m["one entry"] = lists{nil, nil, {5}, nil}
+	m["one bucket"] = lists{random(r, 40, 777)}
+	m["first of many"] = append(lists{random(r, 40, 500)}, make(lists, 3000)...)
+	m["last of many"] = append(make(lists, 3000), random(r, 40, 500))
+	m["far apart"] = slices.Concat(lists{{9}}, make(lists, 2000), lists{{10}, nil, {11}}, make(lists, 1), lists{random(r, 40, 60)}, make(lists, 700), lists{{12}})
+	m["singles"] = of(random(r, 40, 400), slices.Repeat([]int{1}, 400)...)
+	m["all equal"] = lists{repeat(4, 300), repeat(4|plan.Sign, 301), repeat(1, 2), {1, 2}}
+	m["infinity only"] = lists{repeat(0, 100), {0}, {0 | plan.Sign}, {0, 5, 0}, {5, 0}}
+	m["opposite"] = lists{{1, 3}, {1, 1 | plan.Sign, 7}, {3, 2, 3, 2}, {1, 1, 3, 3, 8, 8 | plan.Sign}}
+	alternating := slices.Repeat([]uint32{6, 6 | plan.Sign}, 151)
+	m["alternating"] = lists{alternating, alternating[1:], alternating[:7]}
+	m["opposite halves"] = lists{append(repeat(6, 128), repeat(6|plan.Sign, 128)...), {4}}
+	for _, n := range []int{2, 3, 31, 33, 1000, 4097} {
+		l := make(lists, 1+n/7)
+		for _, e := range random(r, 40, n) {
+			i := r.Intn(len(l))
+			l[i] = append(l[i], e)
+		}
+		m[fmt.Sprintf("uniform %d", n)] = l
+	}
+	hot := of(random(r, 40, 1200), append(slices.Repeat([]int{3}, 100), 600, 0, 0, 100, 0, 100, 0, 100)...)
+	m["one hot"] = hot
+	var lengths []int
+	for i, left := 0, 1500; left > 0; i++ {
+		n := min(left, r.Intn(40))
+		lengths = append(lengths, n)
+		left -= n
+	}
+	m["ragged"] = of(random(r, 40, 1500), lengths...)
+	return m
+}
+
+func trapBases(g *curve.Group) bases {
+	factor := make([]int, 40)
+	for i := range factor {
+		factor[i] = i
+	}
+	factor[2], factor[3] = 1, -1
+	return newBases(g, factor)
+}
+
+func TestToy(t *testing.T) {
+	b := trapBases(curve.Toy61)
+	shapes := []shape{{threads: 1, least: 1}, {threads: 70, least: 1}, {threads: 300, least: 4}, {threads: 5000, least: 1}}
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		for name, l := range traps() {
+			t.Run(name, func(t *testing.T) {
+				for _, s := range shapes {
+					once := b.run(t, q, l, s)
+					if again := b.run(t, q, l, s); !slices.Equal(once, again) {
+						t.Fatalf("%+v: two runs differ", s)
+					}
+				}
+			})
+		}
+	})
+}
+
+// Every group's kernels, on few points.
+func TestGroups(t *testing.T) {
+	r := devicetest.Rand(11)
+	l := of(random(r, 40, 90), 0, 1, 2, 40, 0, 0, 20, 20, 7)
+	l = append(l, []uint32{1, 2}, []uint32{1, 3}, []uint32{1, 3, 5}, []uint32{0, 1, 2}, repeat(1, 5), repeat(0, 3))
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		for _, g := range curve.Groups {
+			if g != curve.BN254G1 && (os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != "") {
+				continue
+			}
+			t.Run(g.Name, func(t *testing.T) {
+				trapBases(g).run(t, q, l, shape{threads: 32, least: 1})
+			})
+		}
+	})
+}
