@@ -4,12 +4,14 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 )
 
 // Sources is the room's translation units.
 func Sources() []*kernel.Source {
 	return slices.Concat(
+		bucket.Sources(),
 		reduce.Sources(),
 	)
 }

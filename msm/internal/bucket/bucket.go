@@ -162,54 +162,85 @@ func (w *Workspace) Free() {
 	w.levels = nil
 }
 
+// Chunks is how many chunks the list is cut into, and the least number of entries of
+// one; with them, and the number of entries that the device knows, goes the length of a
+// chunk (chunk in accumulate.cu).
+func (w *Workspace) Chunks() (chunks, least int) { return w.shape.threads, w.shape.least }
+
+// First is where the partial sums of the chunks go, two slots for each.
+func (w *Workspace) First() (ids, sums device.Buffer[uint32]) { return w.levels[0].ids, w.levels[0].sums }
+
 // Sums enqueues the sums of all buckets of s. Points are affine ones of the group, in
 // Montgomery form; buckets has room for s.Buckets sums in the group's coordinates for
 // sums (Group::Sum in kernels), canonical, all words zero where there is no point. Where
 // onto is set the sums are added to what buckets holds, else buckets is written anew.
 func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
-	words := w.group.XYZZBytes() / 4
+	if err := w.check(q, points, s, buckets); err != nil {
+		return err
+	}
+	if !onto {
+		if err := buckets.Zero(q); err != nil {
+			return fmt.Errorf("bucket: clear: %w", err)
+		}
+	}
+	t, first := w.shape.threads, w.levels[0]
+	err := w.launch(q, "bucket_accumulate", t, w.unit.threads, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
+		device.U32(t), device.U32(w.shape.least), flag(onto), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
+	if err != nil {
+		return err
+	}
+	return w.Finish(q, s, buckets, onto)
+}
+
+// Finish enqueues what follows the walk through the chunks: the buckets that several
+// chunks have parts of, from the partial sums in First.
+func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
+	t, first := w.shape.threads, w.levels[0]
+	err := w.launch(q, "bucket_join", t, 64, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), flag(onto),
+		buckets.Arg(), first.ids.Arg(), first.sums.Arg())
+	if err != nil {
+		return err
+	}
+	slots := w.shape.slots()
+	for i, l := range w.levels {
+		last, ids, sums := true, device.Null(), device.Null()
+		if i+1 < len(w.levels) {
+			last, ids, sums = false, w.levels[i+1].ids.Arg(), w.levels[i+1].sums.Arg()
+		}
+		err := w.launch(q, "bucket_merge", (slots[i]+merged-1)/merged, 64, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
+			buckets.Arg(), ids, sums)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func flag(b bool) device.Arg {
+	if b {
+		return device.U32(1)
+	}
+	return device.U32(0)
+}
+
+func (w *Workspace) launch(q *device.Queue, name string, threads, block int, args ...device.Arg) error {
+	k := device.Kernel{Source: w.unit.source, Name: name + "_" + w.group.Name}
+	if err := q.Launch(k, device.D1(device.Blocks(threads, block)), device.D1(block), 0, args...); err != nil {
+		return fmt.Errorf("bucket: %w", err)
+	}
+	return nil
+}
+
+func (w *Workspace) check(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32]) error {
 	switch {
 	case q.OnHost():
 		return fmt.Errorf("bucket: sums on the CPU: %w", device.ErrUsage)
 	case s.Entries.Len() > w.entries:
 		return fmt.Errorf("bucket: a list of %d entries in a workspace for %d: %w", s.Entries.Len(), w.entries, device.ErrUsage)
-	case s.Buckets < 1 || s.Buckets >= 1<<31 || s.Offsets.Len() != s.Buckets+1 || buckets.Len() != s.Buckets*words:
+	case s.Buckets < 1 || s.Buckets >= 1<<31 || s.Offsets.Len() != s.Buckets+1 || buckets.Len() != s.Buckets*w.group.XYZZBytes()/4:
 		return fmt.Errorf("bucket: %d buckets, %d offsets, %d words of sums: %w", s.Buckets, s.Offsets.Len(), buckets.Len(), device.ErrUsage)
 	case points.Len()%(w.group.AffineBytes()/4) != 0:
 		return fmt.Errorf("bucket: points of %d words: %w", points.Len(), device.ErrUsage)
-	}
-	add := 0
-	if onto {
-		add = 1
-	} else if err := buckets.Zero(q); err != nil {
-		return fmt.Errorf("bucket: clear: %w", err)
-	}
-	launch := func(name string, threads, block int, args ...device.Arg) error {
-		k := device.Kernel{Source: w.unit.source, Name: name + "_" + w.group.Name}
-		return q.Launch(k, device.D1(device.Blocks(threads, block)), device.D1(block), 0, args...)
-	}
-	t, first := w.shape.threads, w.levels[0]
-	err := launch("bucket_accumulate", t, w.unit.threads, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
-		device.U32(t), device.U32(w.shape.least), device.U32(add), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
-	if err != nil {
-		return fmt.Errorf("bucket: %w", err)
-	}
-	err = launch("bucket_join", t, 64, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), device.U32(add),
-		buckets.Arg(), first.ids.Arg(), first.sums.Arg())
-	if err != nil {
-		return fmt.Errorf("bucket: %w", err)
-	}
-	slots := w.shape.slots()
-	for i, l := range w.levels {
-		last, ids, sums := 1, device.Null(), device.Null()
-		if i+1 < len(w.levels) {
-			last, ids, sums = 0, w.levels[i+1].ids.Arg(), w.levels[i+1].sums.Arg()
-		}
-		err := launch("bucket_merge", (slots[i]+merged-1)/merged, 64, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), device.U32(last), device.U32(add),
-			buckets.Arg(), ids, sums)
-		if err != nil {
-			return fmt.Errorf("bucket: %w", err)
-		}
 	}
 	return nil
 }
