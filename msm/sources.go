@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/msm/internal/affine"
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 )
@@ -11,6 +12,7 @@ import (
 // Sources is the room's translation units.
 func Sources() []*kernel.Source {
 	return slices.Concat(
+		affine.Sources(),
 		bucket.Sources(),
 		reduce.Sources(),
 	)
