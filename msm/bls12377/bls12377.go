@@ -9,10 +9,17 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
+	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
 
 // The groups of BLS12-377's pairing.
 var (
 	G1 = host.Gnark[bls12377.G1Affine, fr.Element, fp.Element](curve.BLS12377G1)
 	G2 = host.Gnark[bls12377.G2Affine, fr.Element, bls12377.E2](curve.BLS12377G2)
+)
+
+// Files of points of the groups, and of scalars.
+var (
+	G1Files = msmfile.New[bls12377.G1Affine, fr.Element, fp.Element](curve.BLS12377G1)
+	G2Files = msmfile.New[bls12377.G2Affine, fr.Element, bls12377.E2](curve.BLS12377G2)
 )

@@ -9,10 +9,17 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
+	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
 
 // The groups of BLS12-381's pairing.
 var (
 	G1 = host.Gnark[bls12381.G1Affine, fr.Element, fp.Element](curve.BLS12381G1)
 	G2 = host.Gnark[bls12381.G2Affine, fr.Element, bls12381.E2](curve.BLS12381G2)
+)
+
+// Files of points of the groups, and of scalars.
+var (
+	G1Files = msmfile.New[bls12381.G1Affine, fr.Element, fp.Element](curve.BLS12381G1)
+	G2Files = msmfile.New[bls12381.G2Affine, fr.Element, bls12381.E2](curve.BLS12381G2)
 )

@@ -9,10 +9,17 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
+	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
 
 // The groups of BN254's pairing.
 var (
 	G1 = host.Gnark[bn254.G1Affine, fr.Element, fp.Element](curve.BN254G1)
 	G2 = host.Gnark[bn254.G2Affine, fr.Element, bn254.E2](curve.BN254G2)
+)
+
+// Files of points of the groups, and of scalars.
+var (
+	G1Files = msmfile.New[bn254.G1Affine, fr.Element, fp.Element](curve.BN254G1)
+	G2Files = msmfile.New[bn254.G2Affine, fr.Element, bn254.E2](curve.BN254G2)
 )

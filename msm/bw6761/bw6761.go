@@ -9,10 +9,17 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
+	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
 
 // The groups of BW6-761's pairing.
 var (
 	G1 = host.Gnark[bw6761.G1Affine, fr.Element, fp.Element](curve.BW6761G1)
 	G2 = host.Gnark[bw6761.G2Affine, fr.Element, fp.Element](curve.BW6761G2)
+)
+
+// Files of points of the groups, and of scalars.
+var (
+	G1Files = msmfile.New[bw6761.G1Affine, fr.Element, fp.Element](curve.BW6761G1)
+	G2Files = msmfile.New[bw6761.G2Affine, fr.Element, fp.Element](curve.BW6761G2)
 )
