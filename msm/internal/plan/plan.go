@@ -18,6 +18,7 @@ type Window struct {
 	Top     bool // the last window: its digit is not recoded, it takes a carry and is never negative
 	Base    int  // first of its buckets
 	Buckets int  // 2^(Bits-1), or what the top window's largest digit needs
+	Table   int  // added to the points' indices: windows with one Base share their buckets, each with its own multiples of the points
 }
 
 // Range is a share of the work: the points [From, To) and of the flattened buckets

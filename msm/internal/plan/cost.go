@@ -1,0 +1,149 @@
+package plan
+
+import (
+	"math"
+	"math/bits"
+	"sort"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/device"
+)
+
+// Card is what the cost model knows of a device.
+type Card struct {
+	Units  float64 // multiprocessors
+	Wide   float64 // 32 by 32 bit multiply-adds with a 64-bit sum a second
+	Bytes  float64 // of memory traffic a second
+	Launch float64 // seconds between the ends of two small kernels, one after the other
+}
+
+// CardOf takes the rates of a card's architecture. Those of sm_90 were measured on an
+// H100 (bench/NOTES.md); of the others the ratio of clocks and lanes is used.
+func CardOf(info device.Info) Card {
+	units := float64(max(1, info.Units))
+	c := Card{Units: units, Wide: units * 64.4e9, Bytes: 1e12, Launch: 4e-6}
+	switch info.Arch {
+	case "sm_80":
+		c.Wide, c.Bytes = units*45e9, 1.5e12
+	case "sm_86":
+		c.Wide, c.Bytes = units*54e9, 0.8e12
+	case "sm_89":
+		c.Wide, c.Bytes = units*80e9, 0.9e12
+	case "sm_90":
+		c.Bytes = 3e12
+	case "sm_100", "sm_103":
+		c.Bytes = 6e12
+	case "sm_120":
+		c.Wide, c.Bytes = units*80e9, 1.6e12
+	}
+	return c
+}
+
+// Products of a mixed addition and of an addition of sums, squarings and the merged
+// reduction counted for what they cost.
+const (
+	accumulateProducts = 9.06
+	addProducts        = 13
+)
+
+// productWork is the multiply-adds of one product of coordinates.
+func productWork(g *curve.Group) float64 {
+	n := float64(g.Base.Limbs)
+	if g.Degree == 2 {
+		return 2 * (3*n*n + n) // two sums of two products, each reduced once
+	}
+	return 2*n*n + n
+}
+
+// latency is the seconds that one addition takes a warp which is alone: 6 us for 8
+// words, 35 for 24, measured on an H100, and nearly linear in the work.
+func latency(g *curve.Group) float64 { return 2.2e-6 + 0.028e-6*productWork(g) }
+
+// Problem is a multiplication to plan for.
+type Problem struct {
+	Group   *curve.Group
+	N       int // points
+	Devices int // that share the work
+	Card    Card
+	Tables  int64 // bytes that copies of the points may take besides the points
+	Window  int   // forces the width of windows, if it is not 0
+}
+
+// Cost is the seconds that windows take, a model.
+type Cost struct {
+	Sort, Accumulate, Reduce, Latency float64
+}
+
+// Total is the cost where half of the sorting hides behind additions.
+func (c Cost) Total() float64 { return c.Sort/2 + c.Accumulate + c.Reduce + c.Latency }
+
+// Cost of the problem with these windows.
+func (p *Problem) Cost(w *Windows) Cost {
+	devices := float64(max(1, p.Devices))
+	entries := float64(p.N) * float64(len(w.List)) / devices
+	buckets := float64(w.Buckets()) / devices
+	rate := p.Card.Wide / productWork(p.Group)
+	depth, from := 0, 0
+	for _, to := range w.Sets()[1:] {
+		depth = max(depth, bits.Len(uint(to-from)))
+		from = to
+	}
+	// A thread adds up at least some entries one after the other, partial sums are merged
+	// eight to one, and the reduction goes one bit of an index at a time.
+	threads := p.Card.Units * 512
+	chunk := math.Max(8, entries/threads)
+	merges := math.Log2(math.Max(2, 2*entries/chunk/16)) / 3
+	lat := latency(p.Group)
+	return Cost{
+		Sort:       entries * 36 / p.Card.Bytes,
+		Accumulate: entries * accumulateProducts / rate,
+		Reduce:     buckets * 2 * addProducts / rate,
+		Latency:    lat*(math.Min(chunk, 8)+merges*16+float64(depth)) + p.Card.Launch*(12+merges+float64(depth)/2),
+	}
+}
+
+// Choices are the windows that might do for the problem, the cheapest first.
+func (p *Problem) Choices() []*Windows {
+	f := p.Group.Scalar
+	type choice struct {
+		w    *Windows
+		cost float64
+	}
+	var all []choice
+	take := func(w *Windows, err error) {
+		if err == nil {
+			all = append(all, choice{w, p.Cost(w).Total()})
+		}
+	}
+	if p.Window == 0 {
+		for count := 1; count <= f.Bits() && count <= 256; count++ {
+			take(Split(f, count))
+		}
+	}
+	copies := int64(1) // of the points that fit
+	if size := int64(p.N) * int64(p.Group.AffineBytes()); size > 0 {
+		copies = min(1+p.Tables/size, math.MaxInt32/int64(p.N))
+	}
+	for width := 2; width <= min(MaxBits, f.Bits()); width++ {
+		if p.Window != 0 && width != p.Window {
+			continue
+		}
+		for sets := 0; sets <= f.Bits()/width; sets++ {
+			if sets > 0 && (f.Bits()/width)/sets > int(copies) {
+				continue
+			}
+			if copies == 1 && sets > 0 {
+				break
+			}
+			if w, err := Uniform(f, width, sets, p.N); err == nil && int64(w.Copies) <= copies && len(w.List) <= 256 && (sets == 0) == (w.Copies == 1) {
+				take(w, nil)
+			}
+		}
+	}
+	sort.SliceStable(all, func(i, j int) bool { return all[i].cost < all[j].cost })
+	out := make([]*Windows, len(all))
+	for i, c := range all {
+		out[i] = c.w
+	}
+	return out
+}
