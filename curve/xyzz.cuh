@@ -65,13 +65,21 @@ template <class C> DEVICE_LARGE XYZZ<C> dbl(const XYZZ<C> &p) {
   return r;
 }
 
+// twice sets r to 2 p. It is a call, as sums hardly ever need it.
+template <class C> DEVICE_CALL void twice(XYZZ<C> &r, const XYZZ<C> &p) { r = dbl(p); }
+
 template <class C> DEVICE_LARGE XYZZ<C> add(const XYZZ<C> &p, const XYZZ<C> &q) {
   typedef typename C::F F;
   if (is_infinity(p)) return q;
   if (is_infinity(q)) return p;
   const F u1 = mul(p.x, q.zz), s1 = mul(p.y, q.zzz);
   const F d = sub(mul(q.x, p.zz), u1), e = sub(mul(q.y, p.zzz), s1);
-  if (is_zero(d) && is_zero(e)) return dbl(p);
+  if (is_zero(d) && is_zero(e)) {
+    XYZZ<C> r;
+    const XYZZ<C> same = p;
+    twice(r, same);
+    return r;
+  }
   // Opposite points leave d = 0 and with it ZZ = 0: infinity.
   const F dd = sqr(d), ddd = mul(d, dd), v = mul(u1, dd);
   XYZZ<C> r;
@@ -82,8 +90,7 @@ template <class C> DEVICE_LARGE XYZZ<C> add(const XYZZ<C> &p, const XYZZ<C> &q) 
   return r;
 }
 
-// twice sets r to 2 q: mdbl-2008-s-1. It is a call, since sums of points hardly ever
-// need it, and inlined it would take their registers.
+// twice sets r to 2 q: mdbl-2008-s-1.
 template <class C> DEVICE_CALL void twice(XYZZ<C> &r, const Affine<C> &q) {
   typedef typename C::F F;
   const F u = dbl(q.y), v = sqr(u), w = mul(u, v), s = mul(q.x, v), xx = sqr(q.x);

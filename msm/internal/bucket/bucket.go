@@ -168,7 +168,9 @@ func (w *Workspace) Free() {
 func (w *Workspace) Chunks() (chunks, least int) { return w.shape.threads, w.shape.least }
 
 // First is where the partial sums of the chunks go, two slots for each.
-func (w *Workspace) First() (ids, sums device.Buffer[uint32]) { return w.levels[0].ids, w.levels[0].sums }
+func (w *Workspace) First() (ids, sums device.Buffer[uint32]) {
+	return w.levels[0].ids, w.levels[0].sums
+}
 
 // Sums enqueues the sums of all buckets of s. Points are affine ones of the group, in
 // Montgomery form; buckets has room for s.Buckets sums in the group's coordinates for
