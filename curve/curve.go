@@ -20,10 +20,16 @@ var (
 	fp2Text string
 	//go:embed group.cuh
 	groupText string
+	//go:embed edwards.cuh
+	edwardsText string
+	//go:embed edwards_group.cuh
+	edwardsGroupText string
 )
 
 // The arithmetic of points and of quadratic extensions.
 var (
+	Edwards = &kernel.Source{Name: "curve/edwards.cuh", Text: edwardsText, Headers: []*kernel.Source{mont.Header}}
+
 	XYZZ = &kernel.Source{Name: "curve/xyzz.cuh", Text: xyzzText, Headers: []*kernel.Source{mont.Header}}
 	Fp2  = &kernel.Source{Name: "curve/fp2.cuh", Text: fp2Text, Headers: []*kernel.Source{mont.Header}}
 )
@@ -40,12 +46,35 @@ type Group struct {
 	Scalar *mont.Field
 	// Generator of the group, x then y, Degree numbers each.
 	Generator []*big.Int
+	// Edwards, if not nil, makes it the group's twisted Edwards form: given points are
+	// (Y - X, Y + X, 2dXY) and sums are in extended coordinates (edwards.cuh). A, B and
+	// Generator remain those of the Weierstrass form.
+	Edwards *EdwardsForm
 
 	header *kernel.Source
 }
 
+// EdwardsForm is how a curve y² = x³ + 1 over a prime field maps to the twisted Edwards
+// curve -X² + Y² = 1 + D X² Y² (edwards_group.cuh).
+type EdwardsForm struct {
+	Root3 *big.Int // a square root of 3
+	C     *big.Int // a square root of 3 - 2 Root3: X is C (x + 1)/y
+	D     *big.Int
+}
+
 // Finish makes the group's header and returns the group.
 func (g Group) Finish() *Group {
+	if e := g.Edwards; e != nil {
+		list := func(v *big.Int) string { return g.list([]*big.Int{v}) }
+		g.header = kernel.Template{Name: "curve/edwards_group.cuh", Text: edwardsGroupText}.Unit(g.Name, []string{
+			"PARAMS_HEADER", g.Base.Params().Name,
+			"COORDINATE", fmt.Sprintf("Mont<%s>", g.Base.Name),
+			"D2_WORDS", list(new(big.Int).Lsh(e.D, 1)),
+			"ROOT3_WORDS", list(e.Root3),
+			"C_WORDS", list(e.C),
+		}, g.Base.Params(), Edwards, XYZZ)
+		return &g
+	}
 	coordinate := fmt.Sprintf("Mont<%s>", g.Base.Name)
 	if g.Degree == 2 {
 		coordinate = fmt.Sprintf("Fp2<%s, %d>", g.Base.Name, g.Minus)
@@ -67,10 +96,15 @@ func (g Group) Finish() *Group {
 // Header defines struct Group.
 func (g *Group) Header() *kernel.Source { return g.header }
 
-// AffineBytes is the size of an affine point.
-func (g *Group) AffineBytes() int { return 2 * g.Degree * g.Base.Bytes() }
+// AffineBytes is the size of a given point.
+func (g *Group) AffineBytes() int {
+	if g.Edwards != nil {
+		return 3 * g.Base.Bytes()
+	}
+	return 2 * g.Degree * g.Base.Bytes()
+}
 
-// XYZZBytes is the size of a sum.
+// XYZZBytes is the size of a sum, in whatever coordinates.
 func (g *Group) XYZZBytes() int { return 4 * g.Degree * g.Base.Bytes() }
 
 // Unit is a template's unit for the group: GROUP_HEADER and VARIANT are replaced in

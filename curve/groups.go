@@ -54,6 +54,17 @@ var (
 		A: ints("0"), B: ints("1"),
 		Scalar: BLS12377Fr, Generator: ints("8848defe740a67c8fc6225bf87ff5485951e2caa9d41bb188282c8bd37cb5cd5481512ffcd394eeab9b16eb21be9ef", "1914a69c5102eff1f674f5d30afeec4bd7fb348ca3e52d96d182ad44fb82305c2fe3d3634a9591afd82de55559c8ea6"),
 	}.Finish()
+	// BLS12377Edwards is BLS12377G1 in another form; it is not one of Groups.
+	BLS12377Edwards = Group{
+		Name: "bls12377_ed", Curve: "bls12-377", Base: BLS12377Fp, Degree: 1,
+		A: ints("0"), B: ints("1"),
+		Scalar: BLS12377Fr, Generator: ints("8848defe740a67c8fc6225bf87ff5485951e2caa9d41bb188282c8bd37cb5cd5481512ffcd394eeab9b16eb21be9ef", "1914a69c5102eff1f674f5d30afeec4bd7fb348ca3e52d96d182ad44fb82305c2fe3d3634a9591afd82de55559c8ea6"),
+		Edwards: &EdwardsForm{
+			Root3: ints("32d756062d349e59416ece15ccbf8e86ef0d33183465a42fe2cb65fc1664272e6bb28f0e1c7a7c9c05824ad09adc01")[0],
+			C:     ints("272fd56ac5c6690cec22e65036018380d743e1f6c15c7cab82b31405cf8a307af39509df5027b6450ae9206343e6e4")[0],
+			D:     ints("cb5d5818b4d2796505bb385732fe3a1bbc34cc60d19690bf8b2d97f059909cb9aeca3c3871e9f27016092b426b700b")[0],
+		},
+	}.Finish()
 	BLS12377G2 = Group{
 		Name: "bls12377_g2", Curve: "bls12-377", Base: BLS12377Fp, Degree: 2, Minus: 5,
 		A: ints("0", "0"), B: ints("0", "10222f6db0fd6f343bd03737460c589dc7b4f91cd5fd889129207b63c6bf8000dd39e5c1ccccccd1c9ed9999999999a"),

@@ -6,6 +6,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/msm/internal/affine"
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
+	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 )
 
@@ -14,6 +15,7 @@ func Sources() []*kernel.Source {
 	return slices.Concat(
 		affine.Sources(),
 		bucket.Sources(),
+		edwards.Sources(),
 		reduce.Sources(),
 	)
 }

@@ -38,21 +38,22 @@ func newUnit(g *curve.Group, threads, resident int) *unit {
 }
 
 var units = map[*curve.Group]*unit{
-	curve.BN254G1:    newUnit(curve.BN254G1, 128, 4),
-	curve.BN254G2:    newUnit(curve.BN254G2, 128, 2),
-	curve.BLS12377G1: newUnit(curve.BLS12377G1, 128, 3),
-	curve.BLS12377G2: newUnit(curve.BLS12377G2, 128, 2),
-	curve.BLS12381G1: newUnit(curve.BLS12381G1, 128, 3),
-	curve.BLS12381G2: newUnit(curve.BLS12381G2, 128, 2),
-	curve.BW6761G1:   newUnit(curve.BW6761G1, 128, 2),
-	curve.BW6761G2:   newUnit(curve.BW6761G2, 128, 2),
-	curve.MNT4753G1:  newUnit(curve.MNT4753G1, 128, 2),
-	curve.Toy61:      newUnit(curve.Toy61, 128, 4),
+	curve.BN254G1:         newUnit(curve.BN254G1, 128, 4),
+	curve.BN254G2:         newUnit(curve.BN254G2, 128, 2),
+	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 3),
+	curve.BLS12377G2:      newUnit(curve.BLS12377G2, 128, 2),
+	curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, 128, 3),
+	curve.BLS12381G1:      newUnit(curve.BLS12381G1, 128, 3),
+	curve.BLS12381G2:      newUnit(curve.BLS12381G2, 128, 2),
+	curve.BW6761G1:        newUnit(curve.BW6761G1, 128, 2),
+	curve.BW6761G2:        newUnit(curve.BW6761G2, 128, 2),
+	curve.MNT4753G1:       newUnit(curve.MNT4753G1, 128, 2),
+	curve.Toy61:           newUnit(curve.Toy61, 128, 4),
 }
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
-	out := []*kernel.Source{units[curve.Toy61].source}
+	out := []*kernel.Source{units[curve.Toy61].source, units[curve.BLS12377Edwards].source}
 	for _, g := range curve.Groups {
 		out = append(out, units[g].source)
 	}

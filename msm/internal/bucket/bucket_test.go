@@ -11,6 +11,7 @@ import (
 	"github.com/zkwarp/zkwarp/curve/curvetest"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
@@ -23,8 +24,15 @@ type bases struct {
 	words  []uint32
 }
 
+func weierstrass(g *curve.Group) *curve.Group {
+	if g.Edwards != nil {
+		return curve.BLS12377G1
+	}
+	return g
+}
+
 func newBases(g *curve.Group, factor []int) bases {
-	b, c := bases{group: g, factor: factor}, curvetest.Curve{Group: g}
+	b, c := bases{group: g, factor: factor}, curvetest.Curve{Group: weierstrass(g)}
 	for _, k := range factor {
 		b.words = append(b.words, c.Affine(c.Mul(big.NewInt(int64(k)), c.Generator()))...)
 	}
@@ -51,7 +59,7 @@ func (l lists) sorted(t *testing.T, q *device.Queue, room int) plan.Sorted {
 func (b bases) check(t *testing.T, got []uint32, l lists, times int) {
 	t.Helper()
 	n := b.group.XYZZBytes() / 4
-	known, c := map[int]curvetest.Point{}, curvetest.Curve{Group: b.group}
+	known, c := map[int]curvetest.Point{}, curvetest.Curve{Group: weierstrass(b.group)}
 	for i, list := range l {
 		k := 0
 		for _, e := range list {
@@ -91,6 +99,13 @@ func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 	}
 	defer w.Free()
 	points, sorted := devicetest.Upload(t, q, b.words), l.sorted(t, q, room)
+	if b.group.Edwards != nil {
+		affine := points
+		points = devicetest.Upload(t, q, make([]uint32, len(b.words)/2*3))
+		if err := edwards.FromAffine(q, b.group, points, affine); err != nil {
+			t.Fatal(err)
+		}
+	}
 	buckets, err := device.Alloc[uint32](q, len(l)*b.group.XYZZBytes()/4)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +116,7 @@ func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 		if err := w.Sums(q, points, sorted, buckets, i == 1); err != nil {
 			t.Fatal(err)
 		}
-		got, err := buckets.Read(q)
+		got, err := b.read(q, buckets)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -111,6 +126,22 @@ func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 		}
 	}
 	return first
+}
+
+// read returns sums in XYZZ coordinates.
+func (b bases) read(q *device.Queue, sums device.Buffer[uint32]) ([]uint32, error) {
+	if b.group.Edwards == nil {
+		return sums.Read(q)
+	}
+	out, err := device.Alloc[uint32](q, sums.Len())
+	if err != nil {
+		return nil, err
+	}
+	defer out.Free()
+	if err := edwards.ToXYZZ(q, b.group, out, sums); err != nil {
+		return nil, err
+	}
+	return out.Read(q)
 }
 
 // random entries, with either sign.
@@ -204,7 +235,7 @@ func TestGroups(t *testing.T) {
 	l := of(random(r, 40, 90), 0, 1, 2, 40, 0, 0, 20, 20, 7)
 	l = append(l, []uint32{1, 2}, []uint32{1, 3}, []uint32{1, 3, 5}, []uint32{0, 1, 2}, repeat(1, 5), repeat(0, 3))
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
-		for _, g := range curve.Groups {
+		for _, g := range append([]*curve.Group{curve.BLS12377Edwards}, curve.Groups...) {
 			if g != curve.BN254G1 && (os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != "") {
 				continue
 			}
