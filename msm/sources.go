@@ -8,6 +8,7 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
+	"github.com/zkwarp/zkwarp/msm/internal/scatter"
 )
 
 // Sources is the room's translation units.
@@ -17,5 +18,6 @@ func Sources() []*kernel.Source {
 		bucket.Sources(),
 		edwards.Sources(),
 		reduce.Sources(),
+		scatter.Sources(),
 	)
 }

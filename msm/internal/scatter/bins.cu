@@ -1,0 +1,233 @@
+// From lists of entries by bin to lists by bucket. A bin that fits into a block's shared
+// memory is sorted there. One that does not is partitioned by bucket tile by tile, however
+// long it is, by as many blocks as there are.
+//
+// Regions are runs of bins of one size, in uint4: {bin, bucket, buckets, bin_shift}: the
+// first bin, the first bucket and their number; in order.
+#include "msm/internal/scatter/tile.cuh"
+
+enum : u32 { CHUNK = 4096 }; // counters of a block
+
+// tiles_of is how many tiles a bin of n entries is cut into; none if it fits.
+DEVICE_INLINE u32 tiles_of(u32 n, u32 most, u32 tile) { return n > most ? (n - 1) / tile + 1 : 0; }
+
+// scatter_sums writes how many entries and tiles the bins of each chunk have.
+extern "C" __global__ void __launch_bounds__(1024) scatter_sums(u32 *sums, const u32 *counts, u32 bins, u32 most, u32 tile) {
+  __shared__ u32 shared[32];
+  u32 n = 0, t = 0, total;
+  for (u32 i = 0; i < CHUNK / 1024; i++) {
+    const u32 b = blockIdx.x * CHUNK + i * 1024 + threadIdx.x;
+    if (b < bins) {
+      n += counts[b];
+      t += tiles_of(counts[b], most, tile);
+    }
+  }
+  block_scan(n, shared, total);
+  if (threadIdx.x == 0) sums[2 * blockIdx.x] = total;
+  block_scan(t, shared, total);
+  if (threadIdx.x == 0) sums[2 * blockIdx.x + 1] = total;
+}
+
+// scatter_scan makes of the bins' counts where they start, twice, of which one is
+// theirs to count on with, and where their tiles start if they have any (tiles may be
+// null). Both lists end with the total; so does end.
+extern "C" __global__ void __launch_bounds__(1024) scatter_scan(u32 *starts, u32 *cursors, u32 *tiles, u32 *end, const u32 *sums, const u32 *counts,
+                                                                u32 bins, u32 most, u32 tile) {
+  __shared__ u32 shared[32];
+  u32 before = 0, before_tiles = 0, n = 0, t = 0, total;
+  for (u32 i = threadIdx.x; i < blockIdx.x; i += 1024) {
+    n += sums[2 * i];
+    t += sums[2 * i + 1];
+  }
+  block_scan(n, shared, before);
+  block_scan(t, shared, before_tiles);
+  u32 count[CHUNK / 1024];
+  const u32 first = blockIdx.x * CHUNK + threadIdx.x * (CHUNK / 1024);
+  n = 0, t = 0;
+#pragma unroll
+  for (u32 i = 0; i < CHUNK / 1024; i++) {
+    count[i] = first + i < bins ? counts[first + i] : 0;
+    n += count[i];
+    t += tiles_of(count[i], most, tile);
+  }
+  before += block_scan(n, shared, total);
+  before_tiles += block_scan(t, shared, total);
+#pragma unroll
+  for (u32 i = 0; i < CHUNK / 1024; i++) {
+    if (first + i < bins) {
+      starts[first + i] = before;
+      cursors[first + i] = before;
+      if (tiles) tiles[first + i] = before_tiles;
+    }
+    before += count[i];
+    before_tiles += tiles_of(count[i], most, tile);
+    if (first + i == bins - 1) {
+      starts[bins] = before;
+      *end = before;
+      if (tiles) tiles[bins] = before_tiles;
+    }
+  }
+}
+
+struct Bin {
+  u32 bucket, buckets, start, size;
+};
+
+// bin_of finds a bin's buckets and entries.
+DEVICE_INLINE Bin bin_of(u32 b, const u32 *starts, const uint4 *regions, u32 count) {
+  u32 low = 0, high = count; // the last region that starts at or before b is in [low, high)
+  while (high - low > 1) {
+    const u32 middle = (low + high) / 2;
+    if (regions[middle].x <= b) low = middle;
+    else high = middle;
+  }
+  const uint4 r = regions[low];
+  const u32 at = (b - r.x) << r.w;
+  Bin v;
+  v.bucket = r.y + at;
+  v.buckets = min(1u << r.w, r.z - at);
+  v.start = starts[b];
+  v.size = starts[b + 1] - v.start;
+  return v;
+}
+
+// scatter_fine sorts one bin by bucket, and writes where its buckets start. For a bin that
+// is too long it clears that.
+extern "C" __global__ void __launch_bounds__(512) scatter_fine(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
+                                                               const uint4 *regions, u32 region_count, u32 most) {
+  SHARED_DYNAMIC(u32, start);
+  __shared__ u32 sums[32];
+  const Bin bin = bin_of(blockIdx.x, starts, regions, region_count);
+  u32 *const sorted = start + bin.buckets;
+  if (bin.size > most) {
+    for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = 0;
+    return;
+  }
+  for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) start[i] = 0;
+  __syncthreads();
+  u32 guess = NONE;
+  const u32 whole = (bin.size + 31) & ~31u; // whole warps
+  for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
+    const bool live = i < bin.size;
+    take(start, live ? fine[bin.start + i] : 0, live, guess, i / 32);
+  }
+  __syncthreads();
+  array_scan(start, bin.buckets, sums);
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = bin.start + start[i];
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
+    const bool live = i < bin.size;
+    const u32 at = take(start, live ? fine[bin.start + i] : 0, live, guess, i / 32);
+    if (live) sorted[at] = list[bin.start + i];
+  }
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) entries[bin.start + i] = sorted[i];
+}
+
+// A tile of a long bin.
+struct Tile {
+  u32 bin, start, size, of;
+  Bin whole;
+};
+
+// tile_of finds tile t's bin: the last one whose tiles start at or before it.
+DEVICE_INLINE Tile tile_of(u32 t, const u32 *tiles, const u32 *starts, u32 bins, const uint4 *regions, u32 region_count, u32 tile) {
+  u32 low = 0, high = bins;
+  while (high - low > 1) {
+    const u32 middle = (low + high) / 2;
+    if (tiles[middle] <= t) low = middle;
+    else high = middle;
+  }
+  Tile v;
+  v.bin = low;
+  v.whole = bin_of(low, starts, regions, region_count);
+  const u32 at = (t - tiles[low]) * tile;
+  v.start = v.whole.start + at;
+  v.size = min(tile, v.whole.size - at);
+  v.of = tiles[low + 1] - tiles[low];
+  return v;
+}
+
+// scatter_long_count counts the entries of long bins by bucket. The block that ends a
+// bin's last tile makes of the counts where the buckets end. done counts the tiles of
+// each bin.
+extern "C" __global__ void __launch_bounds__(512) scatter_long_count(u32 *offsets, u32 *done, const u16 *fine, const u32 *starts, const u32 *tiles,
+                                                                     const uint4 *regions, u32 bins, u32 region_count, u32 tile) {
+  SHARED_DYNAMIC(u32, count);
+  __shared__ u32 sums[32], last;
+  const u32 total = tiles[bins];
+  for (u32 t = blockIdx.x; t < total; t += gridDim.x) {
+    const Tile v = tile_of(t, tiles, starts, bins, regions, region_count, tile);
+    u32 *const offset = offsets + v.whole.bucket;
+    for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) count[i] = 0;
+    __syncthreads();
+    u32 guess = NONE;
+    const u32 whole = (v.size + 31) & ~31u;
+    for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
+      const bool live = i < v.size;
+      take(count, live ? fine[v.start + i] : 0, live, guess, i / 32);
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x)
+      if (count[i] != 0) atomicAdd(&offset[i], count[i]);
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) last = atomicAdd(&done[v.bin], 1u) == v.of - 1;
+    __syncthreads();
+    if (last) { // the whole block
+      __threadfence();
+      for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) count[i] = atomicAdd(&offset[i], 0u);
+      __syncthreads();
+      array_scan(count, v.whole.buckets, sums);
+      __syncthreads();
+      for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x)
+        offset[i] = v.whole.start + (i + 1 < v.whole.buckets ? count[i + 1] : v.whole.size);
+    }
+    __syncthreads();
+  }
+}
+
+// scatter_long places them. Buckets are filled from their ends, so that their ends become
+// their starts.
+extern "C" __global__ void __launch_bounds__(512) scatter_long(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
+                                                               const u32 *tiles, const uint4 *regions, u32 bins, u32 region_count, u32 tile) {
+  SHARED_DYNAMIC(u32, start);
+  __shared__ u32 sums[32];
+  const u32 total = tiles[bins];
+  for (u32 t = blockIdx.x; t < total; t += gridDim.x) {
+    const Tile v = tile_of(t, tiles, starts, bins, regions, region_count, tile);
+    u32 *const delta = start + v.whole.buckets;
+    u16 *const buckets = reinterpret_cast<u16 *>(delta + v.whole.buckets), *const order = buckets + tile;
+    for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) start[i] = 0;
+    __syncthreads();
+    u32 guess = NONE;
+    const u32 whole = (v.size + 31) & ~31u;
+    for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
+      const bool live = i < v.size;
+      const u32 f = live ? fine[v.start + i] : 0;
+      if (live) buckets[i] = (u16)f;
+      take(start, f, live, guess, i / 32);
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) {
+      const u32 c = start[i];
+      delta[i] = c == 0 ? 0 : atomicSub(&offsets[v.whole.bucket + i], c) - c;
+    }
+    array_scan(start, v.whole.buckets, sums);
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) delta[i] -= start[i];
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
+      const bool live = i < v.size;
+      const u32 at = take(start, live ? buckets[i] : 0, live, guess, i / 32);
+      if (live) order[at] = (u16)i;
+    }
+    __syncthreads();
+    for (u32 i = threadIdx.x; i < v.size; i += blockDim.x) {
+      const u32 e = order[i];
+      entries[delta[buckets[e]] + i] = list[v.start + e];
+    }
+    __syncthreads();
+  }
+}

@@ -1,0 +1,316 @@
+// Package scatter sorts the points of a multi-scalar multiplication by bucket: it cuts
+// scalars into signed digits, one for each window, and lists, for every bucket, the
+// points whose digit is the bucket's.
+//
+// Few buckets are filled in one pass over the scalars. Many are bins of neighbouring
+// buckets first, of about as many entries as a block can sort in its shared memory,
+// which it then does. Longer bins, of whatever length, are cut into tiles for all
+// blocks, so that no distribution of scalars leaves much work to one of them. The tiles
+// are those of the hierarchical bucket scatter of DistMSM (ASPLOS 2024, section 3.2.1).
+package scatter
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/field/mont"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+)
+
+// ErrLayout is the class of all errors about windows and ranges.
+var ErrLayout = errors.New("scatter: unusable windows")
+
+// Limits, of bytes of shared memory if nothing else is said.
+const (
+	threads     = 512       // of a block
+	maxWindows  = 256       // in a table
+	maxBits     = 30        // of a digit
+	countShared = 96 << 10  // of counters of bins
+	tileShared  = 110 << 10 // of a tile: two blocks of sm_90
+	maxTile     = 1 << 16   // entries, numbered in 16 bits
+	maxFine     = 1 << 12   // buckets of a bin
+)
+
+// Tuning is the choices between ways that all are right. The thresholds were measured
+// on an H100 (bench/NOTES.md, section MSM).
+type Tuning struct {
+	// Direct is up to how many buckets entries are sorted in one pass.
+	Direct int
+	// Bin is how many entries a bin has at most, if they are uniform; Long from how
+	// many on it is sorted by several blocks; Tile how many of them are one's share.
+	Bin, Long, Tile int
+	// GroupBins is how many bins the windows of a tile of scalars have together, and
+	// GroupWindows how many windows they are. A window of more bins is scattered
+	// without tiles.
+	GroupBins, GroupWindows int
+}
+
+// Default tuning.
+func Default() Tuning {
+	return Tuning{Direct: 2048, Bin: 20 << 10, Long: 22 << 10, Tile: 12 << 10, GroupBins: 4096, GroupWindows: 24}
+}
+
+// region is a run of flattened buckets that are cut into bins of one size: those of a
+// window, or of all windows that share them.
+type region struct {
+	low, high int // buckets
+	bin, bins int
+	shift     int // log2 of the buckets of a bin
+}
+
+// group is windows whose digits one block takes together.
+type group struct {
+	first, windows int // in Layout.order
+	bin, bins      int
+	scalars        int // of a tile
+	each           bool
+}
+
+// Layout is how scalars are sorted: windows, the buckets wanted of them, and bins.
+type Layout struct {
+	field   *mont.Field
+	windows []plan.Window // all of them
+	rng     plan.Range
+	tuning  Tuning
+	direct  bool
+	regions []region
+	order   []plan.Window // those with buckets in the range, by region and then by place
+	groups  []group
+	counts  [][2]int // runs of groups that are counted at once: first, number
+	bins    int
+	fine    int      // most buckets of a bin
+	sum     *big.Int // what is added to scalars
+}
+
+// New checks windows, all of a scalar's in ascending order and without a gap, the last
+// one Top, and lays out the sorting of one range by them. Nothing is allocated.
+func New(f *mont.Field, windows []plan.Window, rng plan.Range) (*Layout, error) {
+	return Tuned(f, windows, rng, Default())
+}
+
+// Tuned is New with other choices.
+func Tuned(f *mont.Field, windows []plan.Window, rng plan.Range, t Tuning) (*Layout, error) {
+	l := &Layout{field: f, windows: windows, rng: rng, tuning: t}
+	if err := l.check(); err != nil {
+		return nil, err
+	}
+	if err := l.cut(); err != nil {
+		return nil, err
+	}
+	l.group()
+	return l, nil
+}
+
+func bad(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrLayout, fmt.Sprintf(format, args...))
+}
+
+// check looks at the windows and makes the sum.
+func (l *Layout) check() error {
+	if len(l.windows) == 0 || len(l.windows) > maxWindows {
+		return bad("%d windows, of 1 to %d", len(l.windows), maxWindows)
+	}
+	r := l.rng
+	if r.From < 0 || r.To < r.From || r.Low < 0 || r.High < r.Low {
+		return bad("points [%d, %d), buckets [%d, %d)", r.From, r.To, r.Low, r.High)
+	}
+	if r.High-r.Low > math.MaxInt32 {
+		return bad("%d buckets", r.High-r.Low)
+	}
+	l.sum = new(big.Int)
+	at := 0
+	for i, w := range l.windows {
+		last := i == len(l.windows)-1
+		switch {
+		case w.Bits < 1 || w.Bits > maxBits:
+			return bad("window %d has %d bits, of 1 to %d", i, w.Bits, maxBits)
+		case w.Shift != at:
+			return bad("window %d is at bit %d, which is not the end of the one before, %d", i, w.Shift, at)
+		case w.Top != last:
+			return bad("window %d of %d: Top is %v", i, len(l.windows), w.Top)
+		case w.Base < 0 || w.Buckets < 1 || w.Base > math.MaxInt32-w.Buckets:
+			return bad("window %d has %d buckets from %d on", i, w.Buckets, w.Base)
+		case w.Table < 0 || r.To+w.Table > math.MaxInt32:
+			return bad("window %d: point %d and more of table %d do not leave room for a sign", i, r.To, w.Table)
+		case !last && w.Buckets != 1<<(w.Bits-1):
+			return bad("window %d of %d bits has %d buckets", i, w.Bits, w.Buckets)
+		}
+		at += w.Bits
+		if !last {
+			l.sum.SetBit(l.sum, w.Shift+w.Bits-1, 1)
+		}
+	}
+	top := l.windows[len(l.windows)-1]
+	if top.Shift >= l.field.Bits() {
+		return bad("the top window is at bit %d of %d", top.Shift, l.field.Bits())
+	}
+	most := new(big.Int).Rsh(l.field.Modulus, 1)
+	most.Add(most, l.sum).Rsh(most, uint(top.Shift))
+	if most.BitLen() > top.Bits || !most.IsInt64() || most.Int64() > int64(top.Buckets) {
+		return bad("the top window's digits, of %d bits and for %d buckets, go up to %v", top.Bits, top.Buckets, most)
+	}
+	return nil
+}
+
+// cut makes regions and their bins.
+func (l *Layout) cut() error {
+	type span struct {
+		region
+		density float64 // entries a bucket, if they are uniform
+	}
+	var spans []span
+	byBase := slices.Clone(l.windows)
+	slices.SortStableFunc(byBase, func(a, b plan.Window) int { return a.Base - b.Base })
+	n := float64(l.rng.To - l.rng.From)
+	for _, w := range byBase {
+		low, high := max(w.Base, l.rng.Low), min(w.Base+w.Buckets, l.rng.High)
+		if low >= high {
+			continue
+		}
+		l.order = append(l.order, w)
+		d := n / float64(w.Buckets)
+		if last := len(spans) - 1; last >= 0 && low < spans[last].high {
+			spans[last].high = max(spans[last].high, high)
+			spans[last].density += d
+		} else {
+			spans = append(spans, span{region{low: low, high: high}, d})
+		}
+	}
+	at := l.rng.Low
+	for _, s := range spans {
+		if s.low > at {
+			break
+		}
+		at = s.high
+	}
+	if at < l.rng.High {
+		return bad("bucket %d is in no window", at)
+	}
+	if len(l.order)*(l.rng.To-l.rng.From) > math.MaxUint32 {
+		return bad("%d points in %d windows are more entries than 2^32 - 1", l.rng.To-l.rng.From, len(l.order))
+	}
+	l.direct = l.rng.High-l.rng.Low <= l.tuning.Direct
+	l.fine = 1
+	for _, s := range spans {
+		r := s.region
+		for !l.direct && s.density*float64(int(2)<<r.shift) <= float64(l.tuning.Bin) && 1<<r.shift < min(maxFine, r.high-r.low) {
+			r.shift++
+		}
+		r.bin = l.bins
+		r.bins = (r.high-r.low-1)>>r.shift + 1
+		l.bins += r.bins
+		l.fine = max(l.fine, 1<<r.shift)
+		l.regions = append(l.regions, r)
+	}
+	return nil
+}
+
+// regionOf is the region of a window in order.
+func (l *Layout) regionOf(w plan.Window) region {
+	low := max(w.Base, l.rng.Low)
+	i, found := slices.BinarySearchFunc(l.regions, low, func(r region, low int) int { return r.low - low })
+	if !found {
+		i--
+	}
+	return l.regions[i]
+}
+
+// group makes groups of windows, tiles and runs of groups.
+func (l *Layout) group() {
+	for i, w := range l.order {
+		r := l.regionOf(w)
+		end := r.bin + r.bins
+		each := r.bins > l.tuning.GroupBins
+		if last := len(l.groups) - 1; last >= 0 {
+			g := &l.groups[last]
+			fits := g.windows < l.tuning.GroupWindows && end-g.bin <= l.tuning.GroupBins && !each
+			if fits && !g.each || each && g.each && g.bin == r.bin && g.bins == r.bins {
+				g.windows++
+				g.bins = end - g.bin
+				continue
+			}
+		}
+		l.groups = append(l.groups, group{first: i, windows: 1, bin: r.bin, bins: r.bins, each: each})
+	}
+	for i := range l.groups {
+		g := &l.groups[i]
+		slices.SortStableFunc(l.order[g.first:g.first+g.windows], func(a, b plan.Window) int { return a.Shift - b.Shift })
+		if !g.each {
+			g.scalars = l.tileScalars(g.windows, g.bins)
+		}
+		first := len(l.counts) - 1
+		if first >= 0 {
+			c := &l.counts[first]
+			from, to := l.groups[c[0]], *g
+			shared := 4*(to.bin+to.bins-from.bin) + 48*(to.first+to.windows-from.first)
+			if shared <= countShared {
+				c[1]++
+				continue
+			}
+		}
+		l.counts = append(l.counts, [2]int{i, 1})
+	}
+}
+
+// tileScalars is how many scalars a tile has, whole warps.
+func (l *Layout) tileScalars(windows, bins int) int {
+	entries := min(maxTile, (tileShared-48*windows-8*bins)/6)
+	return max(32, entries/windows&^31)
+}
+
+// countBins is the bins of a run of groups, and whether their counters fit into shared
+// memory.
+func (l *Layout) countBins(c [2]int) (bins int, shared int, fits bool) {
+	from, to := l.groups[c[0]], l.groups[c[0]+c[1]-1]
+	bins = to.bin + to.bins - from.bin
+	windows := 48 * (to.first + to.windows - from.first)
+	if 4*bins+windows > countShared {
+		return bins, windows, false
+	}
+	return bins, 4*bins + windows, true
+}
+
+// Entries is how many entries there are at most.
+func (l *Layout) Entries() int { return len(l.order) * (l.rng.To - l.rng.From) }
+
+// Buckets is how many there are.
+func (l *Layout) Buckets() int { return l.rng.High - l.rng.Low }
+
+// Range is what it was made for.
+func (l *Layout) Range() plan.Range { return l.rng }
+
+// table is what kernels read (partition.cu), and where in it groups and regions are, in
+// units of 16 bytes.
+func (l *Layout) table() (words []uint32, groupsAt, regionsAt int) {
+	words = l.field.Words(l.sum)
+	for len(words)%4 != 0 {
+		words = append(words, 0)
+	}
+	for _, w := range l.order {
+		r := l.regionOf(w)
+		half := uint32(0)
+		if !w.Top {
+			half = 1 << (w.Bits - 1)
+		}
+		words = append(words,
+			uint32(w.Shift/32), uint32(w.Shift%32), 1<<w.Bits-1, half,
+			uint32(w.Base-r.low), uint32(r.high-r.low), uint32(r.bin), uint32(r.shift),
+			uint32(l.rng.From+w.Table), 0, 0, 0)
+	}
+	groupsAt = len(words) / 4
+	for _, g := range l.groups {
+		reciprocal := uint32(0)
+		if g.scalars > 0 {
+			reciprocal = uint32((1<<32 + g.scalars - 1) / g.scalars)
+		}
+		words = append(words, uint32(g.first), uint32(g.windows), uint32(g.bin), uint32(g.bins), uint32(g.scalars), reciprocal, 0, 0)
+	}
+	regionsAt = len(words) / 4
+	for _, r := range l.regions {
+		words = append(words, uint32(r.bin), uint32(r.low-l.rng.Low), uint32(r.high-r.low), uint32(r.shift))
+	}
+	return words, groupsAt, regionsAt
+}
