@@ -132,3 +132,17 @@ func (r *adder[E, F]) sum(p, q *Affine[E], inv *E) Affine[E] {
 	F(&out.Y).Sub(&t, &p.Y)
 	return out
 }
+
+// AddToAll sets to[i] to from[i] + q, with one inversion for all. room is for at least
+// twice as many elements.
+func (c *Curve[E, F]) AddToAll(to, from []Affine[E], q *Affine[E], room []E) {
+	r := adder[E, F]{c: c}
+	den, before := room[:len(to)], room[len(to):2*len(to)]
+	for i := range from {
+		den[i] = r.denominator(&from[i], q)
+	}
+	batchInvert[E, F](den, before)
+	for i := range from {
+		to[i] = r.sum(&from[i], q, &den[i])
+	}
+}
