@@ -5,6 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/msm/internal/affine"
+	"github.com/zkwarp/zkwarp/msm/internal/bases"
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
@@ -15,6 +16,7 @@ import (
 func Sources() []*kernel.Source {
 	return slices.Concat(
 		affine.Sources(),
+		bases.Sources(),
 		bucket.Sources(),
 		edwards.Sources(),
 		reduce.Sources(),
