@@ -21,6 +21,12 @@ var paramsText string
 // Header is mont.cuh, the arithmetic of every field.
 var Header = &kernel.Source{Name: "field/mont/mont.cuh", Text: montText, Headers: []*kernel.Source{kernel.PTX}}
 
+//go:embed inverse.cuh
+var inverseText string
+
+// InverseHeader is inverse.cuh, one thread's inversion by division steps.
+var InverseHeader = &kernel.Source{Name: "field/mont/inverse.cuh", Text: inverseText, Headers: []*kernel.Source{Header}}
+
 // Field is one prime field.
 type Field struct {
 	Name    string // of the struct of its constants in kernels, such as bn254_fp

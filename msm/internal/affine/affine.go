@@ -9,6 +9,7 @@ import (
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/mont"
 )
 
 var (
@@ -18,16 +19,17 @@ var (
 	normalizeText string
 )
 
-var blockHeader = &kernel.Source{Name: "msm/internal/affine/block.cuh", Text: blockText, Headers: []*kernel.Source{curve.XYZZ}}
+var blockHeader = &kernel.Source{Name: "msm/internal/affine/block.cuh", Text: blockText,
+	Headers: []*kernel.Source{curve.Fp2, curve.XYZZ, mont.InverseHeader}}
 
 // unit is one group's kernels.
 type unit struct {
-	normalize *kernel.Source
+	normalize, sums *kernel.Source
 }
 
 func newUnit(g *curve.Group) *unit {
 	t := kernel.Template{Name: "msm/internal/affine/normalize.cu", Text: normalizeText}
-	return &unit{normalize: g.Unit(t, nil, blockHeader)}
+	return &unit{normalize: g.Unit(t, nil, blockHeader), sums: configs[g].unit(g)}
 }
 
 var units = func() map[*curve.Group]*unit {
@@ -42,7 +44,7 @@ var units = func() map[*curve.Group]*unit {
 func Sources() []*kernel.Source {
 	var out []*kernel.Source
 	for _, g := range append([]*curve.Group{curve.Toy61}, curve.Groups...) {
-		out = append(out, units[g].normalize)
+		out = append(out, units[g].normalize, units[g].sums)
 	}
 	return out
 }

@@ -1,6 +1,14 @@
 // Field elements in memory, and one inversion for a whole block of threads.
 #pragma once
+#include "curve/fp2.cuh"
 #include "curve/xyzz.cuh"
+#include "field/mont/inverse.cuh"
+
+template <class P, u32 M> DEVICE_CALL Fp2<P, M> gcd_inverse(const Fp2<P, M> &a) {
+  // The conjugate over the norm.
+  const Mont<P> n = gcd_inverse(mul_add(a.c0, a.c0, times<M>(a.c1), a.c1));
+  return {mul(a.c0, n), neg(mul(a.c1, n))};
+}
 
 // Elements are moved 16 bytes at a time, those of two words 8.
 template <u32 WORDS> struct Vector {
@@ -84,7 +92,7 @@ template <class F> DEVICE_INLINE void block_inverse(typename Elements<F>::Word *
     size = half;
     levels++;
   }
-  if (t < size) E::store(level + t, stride, inverse(E::load(level + t, stride)));
+  if (t < size) E::store(level + t, stride, gcd_inverse(E::load(level + t, stride)));
   __syncthreads();
   at -= levels ? size : 0;
   while (levels > 0) {

@@ -135,6 +135,18 @@ func NewWorkspace(q *device.Queue, g *curve.Group, entries int) (*Workspace, err
 	return newWorkspace(q, g, entries, u.shape(q.Device().Info().Units, entries))
 }
 
+// NewChunks is a Workspace for a list that is cut into a given number of chunks of at
+// least so many entries by somebody else, who fills First; it is for Finish alone.
+func NewChunks(q *device.Queue, g *curve.Group, entries, chunks, least int) (*Workspace, error) {
+	if units[g] == nil || chunks < 1 || chunks >= 1<<30 || least < 1 {
+		return nil, fmt.Errorf("bucket: %d chunks of %s: %w", chunks, g.Name, device.ErrUsage)
+	}
+	return newWorkspace(q, g, entries, shape{threads: chunks, least: least})
+}
+
+// ChunksBytes is the memory that NewChunks takes.
+func ChunksBytes(g *curve.Group, chunks int) int64 { return shape{threads: chunks}.bytes(g) }
+
 func newWorkspace(q *device.Queue, g *curve.Group, entries int, s shape) (*Workspace, error) {
 	w := &Workspace{unit: units[g], group: g, entries: entries, shape: s}
 	if entries < 0 || int64(entries) > 1<<32-1 {
