@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
 // Subgroup says what is known of the bases, for curves with a cofactor. Some formulas
@@ -39,14 +40,16 @@ type Options struct {
 	// Chunk is how many points are added at a time; 0 takes as many as fit the
 	// devices' memory budgets.
 	Chunk int
+
+	groups int // of windows, for tests; 0 for what is thought best
 }
 
 func (o *Options) check() error {
 	switch {
 	case o.Tables < 0:
 		return fmt.Errorf("msm: %w: %d bytes for tables", ErrInput, o.Tables)
-	case o.Window != 0 && (o.Window < 2 || o.Window > maxWindow):
-		return fmt.Errorf("msm: %w: windows of %d bits, they have 2 to %d", ErrInput, o.Window, maxWindow)
+	case o.Window != 0 && (o.Window < 2 || o.Window > plan.MaxBits):
+		return fmt.Errorf("msm: %w: windows of %d bits, they have 2 to %d", ErrInput, o.Window, plan.MaxBits)
 	case o.Chunk < 0:
 		return fmt.Errorf("msm: %w: chunks of %d points", ErrInput, o.Chunk)
 	case o.Subgroup < Unchecked || o.Subgroup > Verify:
@@ -56,9 +59,9 @@ func (o *Options) check() error {
 		if d == nil {
 			return fmt.Errorf("msm: %w: device %d is nil", ErrInput, i)
 		}
+		if d.Kind() == device.CPU && len(o.Devices) > 1 {
+			return fmt.Errorf("msm: %w: device %d is the CPU, which shares no work with others", ErrInput, i)
+		}
 	}
 	return nil
 }
-
-// maxWindow is the widest window: 2^25 buckets.
-const maxWindow = 26

@@ -7,7 +7,7 @@
 // on the whole, and the longest chain is as long as i has bits.
 #include "GROUP_HEADER"
 
-typedef XYZZ<Group> Sum;
+typedef Group::Sum Sum;
 
 // pieces is two words for each window, or share of one, that has buckets in the array
 // of sums: the first of them and their number.
@@ -28,8 +28,6 @@ DEVICE_INLINE void store_sum(u32 *sums, u64 i, const Sum &s) {
 #pragma unroll
   for (u32 k = 0; k < sizeof(Sum) / 16; k++) to[k] = from[k];
 }
-
-DEVICE_INLINE Sum canonical_sum(const Sum &s) { return {canonical(s.x), canonical(s.y), canonical(s.zz), canonical(s.zzz)}; }
 
 // sum_add is one copy of the addition for all that a kernel does.
 DEVICE_CALL void sum_add(Sum &a, const Sum &b) { a = add(a, b); }
@@ -113,7 +111,7 @@ reduce_finish_VARIANT(u32 *out, u32 *sums, const u32 *__restrict__ pieces, u32 l
     Sum x;
     if (from < count) {
       load_sum(x, sums, first + from);
-      x = canonical_sum(x);
+      x = canonical(x);
     } else {
       set_infinity(x);
     }

@@ -19,22 +19,31 @@ import (
 //go:embed reduce.cu
 var reduceText string
 
-var units = func() map[string]*kernel.Source {
-	out := map[string]*kernel.Source{}
-	for _, g := range append([]*curve.Group{curve.Toy61}, curve.Groups...) {
-		out[g.Name] = g.Unit(kernel.Template{Name: "msm/internal/reduce/reduce.cu", Text: reduceText}, nil)
-	}
-	return out
-}()
+var (
+	groups = append([]*curve.Group{curve.Toy61, curve.BLS12377Edwards}, curve.Groups...)
+	units  = func() map[*curve.Group]*kernel.Source {
+		out := map[*curve.Group]*kernel.Source{}
+		for _, g := range groups {
+			out[g] = g.Unit(kernel.Template{Name: "msm/internal/reduce/reduce.cu", Text: reduceText}, nil)
+		}
+		return out
+	}()
+)
 
-// Unit is the kernels of a group.
-func Unit(g *curve.Group) *kernel.Source { return units[g.Name] }
+// Source is the kernels of a group.
+func Source(g *curve.Group) (*kernel.Source, error) {
+	u, ok := units[g]
+	if !ok {
+		return nil, fmt.Errorf("msm: reduce: %w: no kernels for %s", device.ErrUsage, g.Name)
+	}
+	return u, nil
+}
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
 	var out []*kernel.Source
-	for _, g := range append([]*curve.Group{curve.Toy61}, curve.Groups...) {
-		out = append(out, units[g.Name])
+	for _, g := range groups {
+		out = append(out, units[g])
 	}
 	return out
 }
@@ -83,10 +92,13 @@ func New(windows []plan.Window, low, high int) (*Layout, error) {
 // many additions of a step one block does.
 func newLayout(windows []plan.Window, low, high, log, block int) (*Layout, error) {
 	l := &Layout{log: log}
-	seen := map[int]bool{}
+	ends, seen := map[int]int{}, map[int]bool{}
+	for _, w := range windows {
+		ends[w.Base] = max(ends[w.Base], w.Base+w.Buckets)
+	}
 	total := 0
 	for _, w := range windows {
-		from, to := max(w.Base, low), min(w.Base+w.Buckets, high)
+		from, to := max(w.Base, low), min(ends[w.Base], high)
 		if from >= to || seen[w.Base] {
 			continue
 		}
@@ -141,7 +153,10 @@ func (l *Layout) Run(q *device.Queue, g *curve.Group, out, buckets, pieces devic
 	if len(l.pieces) == 0 {
 		return nil
 	}
-	unit := Unit(g)
+	unit, err := Source(g)
+	if err != nil {
+		return err
+	}
 	launch := func(kernel string, grid device.Dim, block int, args ...device.Arg) error {
 		return q.Launch(device.Kernel{Source: unit, Name: kernel + "_" + g.Name}, grid, device.D1(block), 0, args...)
 	}

@@ -1,0 +1,177 @@
+package msm
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/msm/internal/bucket"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+	"github.com/zkwarp/zkwarp/msm/internal/reduce"
+	"github.com/zkwarp/zkwarp/msm/internal/scatter"
+)
+
+// schedule is how one device does its share of a multiplication: points in chunks, and
+// for each of them the sets of buckets in groups, sorted and added up one after the
+// other. It does not change, and serves any number of sums.
+type schedule struct {
+	group   *curve.Group
+	windows *plan.Windows
+	rng     plan.Range
+	chunks  [][2]int            // points from, to
+	groups  [][2]int            // buckets from, to
+	layouts [][]*scatter.Layout // by chunk and group; nil where a chunk is like the one before
+	reduces []*reduce.Layout    // by group
+	entries int                 // at most, of a chunk and group
+	upload  bool                // scalars come from the host, chunk by chunk
+	bytes   int64               // of device memory besides the points
+}
+
+// limits are what a schedule must keep within.
+type limits struct {
+	info   device.Info
+	memory int64 // 0 if there is no limit
+	chunk  int   // points, 0 for as many as may be
+	groups int   // 0 for what is thought best
+	upload bool
+}
+
+// leastChunk is the fewest points that it makes sense to cut the points into.
+const leastChunk = 1 << 12
+
+// newSchedule finds the fewest chunks, and for these the fewest groups, that memory
+// allows, but for groups that make sorting hide behind additions.
+func newSchedule(g *curve.Group, w *plan.Windows, rng plan.Range, l limits) (*schedule, error) {
+	n := rng.To - rng.From
+	chunk := n
+	if l.chunk > 0 {
+		chunk = min(n, l.chunk)
+	}
+	least := int64(math.MaxInt64)
+	for {
+		sets := len(w.Sets()) - 1
+		for groups := l.groupsFor(sets, chunk, len(w.List)); ; groups = min(2*groups, sets) {
+			s, err := layOut(g, w, rng, chunk, groups, l)
+			if err != nil {
+				return nil, err
+			}
+			if s != nil {
+				if l.memory == 0 || s.bytes <= l.memory {
+					return s, nil
+				}
+				least = min(least, s.bytes)
+			}
+			if groups == sets || l.groups > 0 {
+				break
+			}
+		}
+		if chunk <= leastChunk || l.chunk > 0 && l.memory == 0 {
+			break
+		}
+		chunk = (chunk + 1) / 2
+	}
+	return nil, &device.Error{Device: l.info.Device, Op: "multi-scalar multiplication of " + g.Name, Bytes: least, Class: device.ErrNoMemory,
+		Text: fmt.Sprintf("%d points need that much besides the points themselves, %d bytes are left", n, l.memory)}
+}
+
+// groupsFor is in how many groups the sets of buckets go at first: few entries are
+// sorted at once; of many the first group is all that additions wait for.
+func (l *limits) groupsFor(sets, points, windows int) int {
+	switch {
+	case l.groups > 0:
+		return min(l.groups, sets)
+	case points*windows < 1<<23:
+		return 1
+	default:
+		return min(sets, 5)
+	}
+}
+
+// layOut makes the schedule of chunks of the given length, nil where there would be too
+// many entries in one.
+func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, l limits) (*schedule, error) {
+	s := &schedule{group: g, windows: w, rng: rng, upload: l.upload}
+	for from := rng.From; from < rng.To; from += chunk {
+		s.chunks = append(s.chunks, [2]int{from, min(from+chunk, rng.To)})
+	}
+	s.groups = cut(w, rng, groups)
+	sum := int64(0)
+	buckets, most := 0, int64(0)
+	for _, b := range s.groups {
+		r, err := reduce.New(w.List, b[0], b[1])
+		if err != nil {
+			return nil, err
+		}
+		s.reduces = append(s.reduces, r)
+		sum += int64(r.Sums())
+		if len(s.chunks) > 1 {
+			buckets += b[1] - b[0]
+		} else {
+			buckets = max(buckets, min(2, len(s.groups))*(b[1]-b[0]))
+		}
+	}
+	for i, c := range s.chunks {
+		var row []*scatter.Layout
+		for _, b := range s.groups {
+			if float64(c[1]-c[0])*float64(len(w.List)) > math.MaxUint32 && entries(w, b, c[1]-c[0]) > math.MaxUint32 {
+				return nil, nil
+			}
+			x, err := scatter.New(g.Scalar, w.List, plan.Range{From: c[0], To: c[1], Low: b[0], High: b[1]})
+			if err != nil {
+				return nil, fmt.Errorf("msm: %w", err)
+			}
+			row = append(row, x)
+			if i == 0 {
+				most = max(most, x.Bytes())
+				s.entries = max(s.entries, x.Entries())
+			}
+		}
+		s.layouts = append(s.layouts, row)
+	}
+	s.bytes = most*int64(s.workspaces()) + bucket.Bytes(g, l.info, s.entries) +
+		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
+	if s.upload {
+		s.bytes += int64(min(2, len(s.chunks))*chunk) * int64(g.Scalar.Bytes())
+	}
+	// The device rounds allocations up, by an eighth at most.
+	s.bytes += s.bytes/8 + 1<<20
+	return s, nil
+}
+
+// entries is how many there are for n points in a group of buckets.
+func entries(w *plan.Windows, buckets [2]int, n int) int64 {
+	t := int64(0)
+	for _, x := range w.List {
+		if x.Base < buckets[1] && x.Base+x.Buckets > buckets[0] {
+			t += int64(n)
+		}
+	}
+	return t
+}
+
+// workspaces for sorting: two where there is something to sort ahead.
+func (s *schedule) workspaces() int { return min(2, len(s.chunks)*len(s.groups)) }
+
+// cut makes groups of whole sets of buckets, as far as the range has them, the first of
+// one set, since nothing else goes on while that is sorted.
+func cut(w *plan.Windows, rng plan.Range, groups int) [][2]int {
+	var sets [][2]int
+	ends := w.Sets()
+	for i := range ends[1:] {
+		low, high := max(ends[i], rng.Low), min(ends[i+1], rng.High)
+		if low < high {
+			sets = append(sets, [2]int{low, high})
+		}
+	}
+	var out [][2]int
+	for len(sets) > 0 {
+		k := 1
+		if left := groups - len(out); len(out) > 0 || groups == 1 {
+			k = (len(sets) + max(left, 1) - 1) / max(left, 1)
+		}
+		out = append(out, [2]int{sets[0][0], sets[k-1][1]})
+		sets = sets[k:]
+	}
+	return out
+}

@@ -1,0 +1,52 @@
+package msm
+
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+)
+
+// source is where a multiplication's scalars are.
+type source interface {
+	// words are the scalars of the points [from, to), in buf or where they lie anyway,
+	// for work on q.
+	words(q *device.Queue, buf device.Buffer[uint32], from, to int) (device.Buffer[uint32], error)
+	// upload says whether words needs buf.
+	upload() bool
+}
+
+// hostSource is scalars in the caller's memory.
+type hostSource struct {
+	all   []uint32
+	limbs int
+}
+
+func (s hostSource) upload() bool { return true }
+
+func (s hostSource) words(q *device.Queue, buf device.Buffer[uint32], from, to int) (device.Buffer[uint32], error) {
+	return buf, buf.CopyFrom(q, s.all[from*s.limbs:to*s.limbs])
+}
+
+// pinnedSource is scalars in page-locked memory.
+type pinnedSource[S any] struct{ all device.Pinned[S] }
+
+func (s pinnedSource[S]) upload() bool { return true }
+
+func (s pinnedSource[S]) words(q *device.Queue, buf device.Buffer[uint32], from, to int) (device.Buffer[uint32], error) {
+	return buf, device.View[S](buf).CopyFromPinned(q, s.all.Slice(from, to))
+}
+
+// bufferSource is scalars on the device.
+type bufferSource struct {
+	all   device.Buffer[uint32]
+	limbs int
+}
+
+func (s bufferSource) upload() bool { return false }
+
+func (s bufferSource) words(q *device.Queue, _ device.Buffer[uint32], from, to int) (device.Buffer[uint32], error) {
+	if err := s.all.Use(q); err != nil {
+		return s.all, fmt.Errorf("scalars: %w", err)
+	}
+	return s.all.Slice(from*s.limbs, to*s.limbs), nil
+}
