@@ -520,3 +520,31 @@ func TestRunRefused(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// Sizes at which every block has something to do.
+func TestMany(t *testing.T) {
+	n := 1 << 11
+	if devicetest.Required("cuda") {
+		n = 1 << 19
+	}
+	f := curve.BN254Fr
+	for kind := range skews {
+		t.Run(kind, func(t *testing.T) {
+			words := canonicalScalars(f, n+7, kind)
+			devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
+				var out []byte
+				for _, width := range []int{8, 13} {
+					windows := windowsOf(f, width)
+					l, err := New(f, windows, all(n+7, windows))
+					must(t, err)
+					r := run(t, q, l, words, Canonical)
+					if r.bad != ^uint32(0) {
+						t.Fatalf("scalar %d is too large", r.bad)
+					}
+					out = append(out, r.bytes()...)
+				}
+				return out
+			})
+		})
+	}
+}
