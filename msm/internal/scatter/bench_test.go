@@ -139,19 +139,17 @@ func tuningOf(b *testing.B, name string) Tuning {
 		switch key {
 		case "default":
 		case "naive": // an atomic addition an entry, straight to the buckets
-			t.Direct, t.GroupBins = 1<<30, 0
+			t.Direct, t.TileBins = 1<<30, 0
 		case "direct": // the hierarchical scatter, straight to the buckets
-			t.Direct, t.GroupBins = 1<<30, 1<<15
+			t.Direct, t.TileBins = 1<<30, 1<<13
 		case "two":
 			t.Direct = 0
 		case "bin":
 			t.Bin, t.Long = v, v+v/10
 		case "tile":
 			t.Tile = v
-		case "groupbins":
-			t.GroupBins = v
-		case "groupwindows":
-			t.GroupWindows = v
+		case "tilebins":
+			t.TileBins = v
 		default:
 			b.Fatalf("no tuning %s", change)
 		}
@@ -213,5 +211,4 @@ func benchmarkCase(b *testing.B, d *device.Device, f *mont.Field, n, width int, 
 	must(b, err)
 	b.ReportMetric(float64(end[0])/1e6, "Mentries")
 	b.ReportMetric(float64(l.bins), "bins")
-	b.ReportMetric(float64(len(l.groups)), "groups")
 }

@@ -2,7 +2,7 @@
 // scalars into signed digits, one for each window, and lists, for every bucket, the
 // points whose digit is the bucket's.
 //
-// Few buckets are filled in one pass over the scalars. Many are bins of neighbouring
+// Few buckets are filled in one pass over the digits. Many are bins of neighbouring
 // buckets first, of about as many entries as a block can sort in its shared memory,
 // which it then does. Longer bins, of whatever length, are cut into tiles for all
 // blocks, so that no distribution of scalars leaves much work to one of them. The tiles
@@ -28,7 +28,7 @@ const (
 	threads     = 512       // of a block
 	maxWindows  = 256       // in a table
 	maxBits     = 30        // of a digit
-	countShared = 96 << 10  // of counters of bins
+	countShared = 96 << 10  // of counters of a window's bins
 	tileShared  = 110 << 10 // of a tile: two blocks of sm_90
 	maxTile     = 1 << 16   // entries, numbered in 16 bits
 	maxFine     = 1 << 12   // buckets of a bin
@@ -37,20 +37,18 @@ const (
 // Tuning is the choices between ways that all are right. The thresholds were measured
 // on an H100 (bench/NOTES.md, section MSM).
 type Tuning struct {
-	// Direct is up to how many buckets entries are sorted in one pass.
+	// Direct is up to how many buckets a window's entries are sorted in one pass.
 	Direct int
 	// Bin is how many entries a bin has at most, if they are uniform; Long from how
 	// many on it is sorted by several blocks; Tile how many of them are one's share.
 	Bin, Long, Tile int
-	// GroupBins is how many bins the windows of a tile of scalars have together, and
-	// GroupWindows how many windows they are. A window of more bins is scattered
-	// without tiles.
-	GroupBins, GroupWindows int
+	// TileBins is up to how many bins a window's keys are partitioned by tiles.
+	TileBins int
 }
 
 // Default tuning.
 func Default() Tuning {
-	return Tuning{Direct: 2048, Bin: 20 << 10, Long: 22 << 10, Tile: 12 << 10, GroupBins: 4096, GroupWindows: 24}
+	return Tuning{Direct: 2048, Bin: 20 << 10, Long: 22 << 10, Tile: 12 << 10, TileBins: 8192}
 }
 
 // region is a run of flattened buckets that are cut into bins of one size: those of a
@@ -61,14 +59,6 @@ type region struct {
 	shift     int // log2 of the buckets of a bin
 }
 
-// group is windows whose digits one block takes together.
-type group struct {
-	first, windows int // in Layout.order
-	bin, bins      int
-	scalars        int // of a tile
-	each           bool
-}
-
 // Layout is how scalars are sorted: windows, the buckets wanted of them, and bins.
 type Layout struct {
 	field   *mont.Field
@@ -77,9 +67,7 @@ type Layout struct {
 	tuning  Tuning
 	direct  bool
 	regions []region
-	order   []plan.Window // those with buckets in the range, by region and then by place
-	groups  []group
-	counts  [][2]int // runs of groups that are counted at once: first, number
+	order   []plan.Window // those with buckets in the range
 	bins    int
 	fine    int      // most buckets of a bin
 	sum     *big.Int // what is added to scalars
@@ -100,7 +88,6 @@ func Tuned(f *mont.Field, windows []plan.Window, rng plan.Range, t Tuning) (*Lay
 	if err := l.cut(); err != nil {
 		return nil, err
 	}
-	l.group()
 	return l, nil
 }
 
@@ -170,13 +157,17 @@ func (l *Layout) cut() error {
 		if low >= high {
 			continue
 		}
-		l.order = append(l.order, w)
 		d := n / float64(w.Buckets)
 		if last := len(spans) - 1; last >= 0 && low < spans[last].high {
 			spans[last].high = max(spans[last].high, high)
 			spans[last].density += d
 		} else {
 			spans = append(spans, span{region{low: low, high: high}, d})
+		}
+	}
+	for _, w := range l.windows {
+		if w.Base < l.rng.High && w.Base+w.Buckets > l.rng.Low {
+			l.order = append(l.order, w)
 		}
 	}
 	at := l.rng.Low
@@ -192,8 +183,10 @@ func (l *Layout) cut() error {
 	if len(l.order)*(l.rng.To-l.rng.From) > math.MaxUint32 {
 		return bad("%d points in %d windows are more entries than 2^32 - 1", l.rng.To-l.rng.From, len(l.order))
 	}
-	l.direct = l.rng.High-l.rng.Low <= l.tuning.Direct
-	l.fine = 1
+	l.direct, l.fine = true, 1
+	for _, s := range spans {
+		l.direct = l.direct && s.high-s.low <= l.tuning.Direct
+	}
 	for _, s := range spans {
 		r := s.region
 		for !l.direct && s.density*float64(int(2)<<r.shift) <= float64(l.tuning.Bin) && 1<<r.shift < min(maxFine, r.high-r.low) {
@@ -218,59 +211,33 @@ func (l *Layout) regionOf(w plan.Window) region {
 	return l.regions[i]
 }
 
-// group makes groups of windows, tiles and runs of groups.
-func (l *Layout) group() {
+// run is windows, next to each other in order, whose keys are partitioned in one way.
+type run struct {
+	first, windows int
+	bins           int  // most of a window
+	each           bool // without tiles
+}
+
+func (l *Layout) runs() []run {
+	var out []run
 	for i, w := range l.order {
-		r := l.regionOf(w)
-		end := r.bin + r.bins
-		each := r.bins > l.tuning.GroupBins
-		if last := len(l.groups) - 1; last >= 0 {
-			g := &l.groups[last]
-			fits := g.windows < l.tuning.GroupWindows && end-g.bin <= l.tuning.GroupBins && !each
-			if fits && !g.each || each && g.each && g.bin == r.bin && g.bins == r.bins {
-				g.windows++
-				g.bins = end - g.bin
-				continue
-			}
+		bins := l.regionOf(w).bins
+		each := bins > l.tuning.TileBins
+		if last := len(out) - 1; last >= 0 && out[last].each == each {
+			out[last].windows++
+			out[last].bins = max(out[last].bins, bins)
+		} else {
+			out = append(out, run{i, 1, bins, each})
 		}
-		l.groups = append(l.groups, group{first: i, windows: 1, bin: r.bin, bins: r.bins, each: each})
 	}
-	for i := range l.groups {
-		g := &l.groups[i]
-		slices.SortStableFunc(l.order[g.first:g.first+g.windows], func(a, b plan.Window) int { return a.Shift - b.Shift })
-		if !g.each {
-			g.scalars = l.tileScalars(g.windows, g.bins)
-		}
-		first := len(l.counts) - 1
-		if first >= 0 {
-			c := &l.counts[first]
-			from, to := l.groups[c[0]], *g
-			shared := 4*(to.bin+to.bins-from.bin) + 48*(to.first+to.windows-from.first)
-			if shared <= countShared {
-				c[1]++
-				continue
-			}
-		}
-		l.counts = append(l.counts, [2]int{i, 1})
-	}
+	return out
 }
 
-// tileScalars is how many scalars a tile has, whole warps.
-func (l *Layout) tileScalars(windows, bins int) int {
-	entries := min(maxTile, (tileShared-48*windows-8*bins)/6)
-	return max(32, entries/windows&^31)
-}
-
-// countBins is the bins of a run of groups, and whether their counters fit into shared
-// memory.
-func (l *Layout) countBins(c [2]int) (bins int, shared int, fits bool) {
-	from, to := l.groups[c[0]], l.groups[c[0]+c[1]-1]
-	bins = to.bin + to.bins - from.bin
-	windows := 48 * (to.first + to.windows - from.first)
-	if 4*bins+windows > countShared {
-		return bins, windows, false
-	}
-	return bins, 4*bins + windows, true
+// tileOf is how many keys a tile has where a window has so many bins: what fits into
+// shared memory, but no more than leaves something to do for so many blocks.
+func (l *Layout) tileOf(bins, blocks int) int {
+	most := min(maxTile, (tileShared-8*bins)/6)
+	return max(1024, min(most, l.Entries()/blocks)) &^ 31
 }
 
 // Entries is how many entries there are at most.
@@ -282,13 +249,14 @@ func (l *Layout) Buckets() int { return l.rng.High - l.rng.Low }
 // Range is what it was made for.
 func (l *Layout) Range() plan.Range { return l.rng }
 
-// table is what kernels read (partition.cu), and where in it groups and regions are, in
-// units of 16 bytes.
-func (l *Layout) table() (words []uint32, groupsAt, regionsAt int) {
+// table is what kernels read, in pieces of 16 bytes: the sum's words, then windows
+// (windows.cuh), then regions (bins.cu); and where the latter two are.
+func (l *Layout) table() (words []uint32, windowsAt, regionsAt int) {
 	words = l.field.Words(l.sum)
 	for len(words)%4 != 0 {
 		words = append(words, 0)
 	}
+	windowsAt = len(words) / 4
 	for _, w := range l.order {
 		r := l.regionOf(w)
 		half := uint32(0)
@@ -297,20 +265,12 @@ func (l *Layout) table() (words []uint32, groupsAt, regionsAt int) {
 		}
 		words = append(words,
 			uint32(w.Shift/32), uint32(w.Shift%32), 1<<w.Bits-1, half,
-			uint32(w.Base-r.low), uint32(r.high-r.low), uint32(r.bin), uint32(r.shift),
-			uint32(l.rng.From+w.Table), 0, 0, 0)
-	}
-	groupsAt = len(words) / 4
-	for _, g := range l.groups {
-		reciprocal := uint32(0)
-		if g.scalars > 0 {
-			reciprocal = uint32((1<<32 + g.scalars - 1) / g.scalars)
-		}
-		words = append(words, uint32(g.first), uint32(g.windows), uint32(g.bin), uint32(g.bins), uint32(g.scalars), reciprocal, 0, 0)
+			uint32(w.Base-r.low), uint32(r.high-r.low), uint32(r.shift), 0,
+			uint32(r.bin), uint32(r.bins), uint32(l.rng.From+w.Table), 0)
 	}
 	regionsAt = len(words) / 4
 	for _, r := range l.regions {
 		words = append(words, uint32(r.bin), uint32(r.low-l.rng.Low), uint32(r.high-r.low), uint32(r.shift))
 	}
-	return words, groupsAt, regionsAt
+	return words, windowsAt, regionsAt
 }

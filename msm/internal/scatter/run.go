@@ -17,28 +17,32 @@ const (
 	Canonical
 )
 
-const chunk = 4096 // counters of a block of scatter_scan
+const (
+	chunk        = 4096 // counters of a block of scatter_scan
+	digitThreads = 256  // of scatter_digits
+)
 
 // sizes are the lengths of a workspace's buffers.
 type sizes struct {
-	entries, buckets, list, counts, bins, sums, table int
+	entries, buckets, list, fine, counts, bins, sums, table int
 }
 
 func (l *Layout) sizes() sizes {
 	words, _, _ := l.table()
+	n := max(1, l.Entries())
 	s := sizes{
-		entries: max(1, l.Entries()), buckets: l.Buckets() + 1, table: len(words),
+		entries: n, buckets: l.Buckets() + 1, table: len(words), list: n,
 		// one more, for totals
 		counts: l.bins + 1, bins: l.bins + 1, sums: 2 * ((l.bins + chunk - 1) / chunk),
 	}
 	if !l.direct {
-		s.list = s.entries
+		s.fine = n
 	}
 	return s
 }
 
 func (s sizes) bytes() int64 {
-	return 4*(int64(s.entries)+int64(s.buckets)+2*int64(s.counts)+3*int64(s.bins)+int64(s.sums)+int64(s.table)) + 6*int64(s.list)
+	return 4*(int64(s.entries)+int64(s.buckets)+int64(s.list)+2*int64(s.counts)+3*int64(s.bins)+int64(s.sums)+int64(s.table)) + 2*int64(s.fine)
 }
 
 // Bytes is the device memory that a workspace for the layout takes.
@@ -64,6 +68,7 @@ func NewWorkspace(q *device.Queue, layouts ...*Layout) (*Workspace, error) {
 		most.entries = max(most.entries, s.entries)
 		most.buckets = max(most.buckets, s.buckets)
 		most.list = max(most.list, s.list)
+		most.fine = max(most.fine, s.fine)
 		most.counts = max(most.counts, s.counts)
 		most.bins = max(most.bins, s.bins)
 		most.sums = max(most.sums, s.sums)
@@ -77,7 +82,7 @@ func NewWorkspace(q *device.Queue, layouts ...*Layout) (*Workspace, error) {
 
 func (w *Workspace) alloc(q *device.Queue, s sizes) error {
 	if q.OnHost() {
-		s.list, s.counts, s.bins, s.sums = 0, 0, 0, 0
+		s.list, s.fine, s.counts, s.bins, s.sums = 0, 0, 0, 0, 0
 	}
 	for _, b := range []struct {
 		to *device.Buffer[uint32]
@@ -96,8 +101,8 @@ func (w *Workspace) alloc(q *device.Queue, s sizes) error {
 		}
 		*b.to = v
 	}
-	if s.list > 0 {
-		v, err := device.Alloc[uint16](q, s.list)
+	if s.fine > 0 {
+		v, err := device.Alloc[uint16](q, s.fine)
 		if err != nil {
 			return err
 		}
@@ -160,69 +165,56 @@ func (w *Workspace) Run(q *device.Queue, l *Layout, scalars device.Buffer[uint32
 
 func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, scalars device.Buffer[uint32], form Form, bad device.Buffer[uint32]) error {
 	n := l.rng.To - l.rng.From
-	_, groupsAt, regionsAt := l.table()
+	_, windowsAt, regionsAt := l.table()
 	table := w.tables[at]
-	units := q.Device().Info().Units
+	windows, regions := table.Slice(4*windowsAt, 4*regionsAt).Arg(), table.Slice(4*regionsAt, table.Len())
 	counts, done := w.counts.Slice(0, l.bins), w.counts.Slice(l.bins, 2*l.bins)
-	if err := w.counts.Slice(0, 2*l.bins).Zero(q); err != nil {
-		return err
-	}
-	for _, c := range l.counts {
-		bins, shared, fits := l.countBins(c)
-		name := "scatter_count"
-		if !fits {
-			name = "scatter_count_each"
-		}
-		k, err := named(l.field, name)
-		if err != nil {
-			return err
-		}
-		err = q.Launch(k, device.D1(min(device.Blocks(n, threads), 4*units)), device.D1(threads), shared, counts.Arg(), bad.Arg(), scalars.Arg(), table.Arg(),
-			device.U32(groupsAt), device.U32(n), device.U32(form), device.U32(c[0]), device.U32(c[1]), device.U32(bins))
-		if err != nil {
-			return err
-		}
-	}
-	if err := w.scan(q, l, s, counts); err != nil {
-		return err
-	}
-	entries, fine := s.Entries.Arg(), device.Null()
-	if !l.direct {
-		entries, fine = w.list.Arg(), w.fine.Arg()
-	}
-	for i := 0; i < len(l.groups); {
-		g := l.groups[i]
-		run, blocks, shared := 0, 0, 0
-		for i+run < len(l.groups) && l.groups[i+run].each == g.each {
-			g := l.groups[i+run]
-			if g.each {
-				shared = max(shared, 48*g.windows)
-				blocks = min(device.Blocks(n, threads), 4*units)
-			} else {
-				blocks = max(blocks, device.Blocks(n, g.scalars))
-				shared = max(shared, 48*g.windows+8*g.bins+6*g.scalars*g.windows)
-			}
-			run++
-		}
-		name := "scatter_tile"
-		if g.each {
-			name = "scatter_each"
-		}
-		k, err := named(l.field, name)
-		if err != nil {
-			return err
-		}
-		err = q.Launch(k, device.D2(blocks, run), device.D1(threads), shared, entries, fine, w.cursors.Arg(), scalars.Arg(), table.Arg(),
-			device.U32(groupsAt), device.U32(n), device.U32(form), device.U32(i))
-		if err != nil {
-			return err
-		}
-		i += run
-	}
+	// Keys are where entries go last.
+	keys, entries, fine := s.Entries, w.list, w.fine.Arg()
 	if l.direct {
-		return nil
+		keys, entries, fine = w.list, s.Entries, device.Null()
 	}
-	return w.sort(q, l, s, table.Slice(4*regionsAt, 4*regionsAt+4*len(l.regions)), done)
+	units := q.Device().Info().Units
+	digits, err := digitsKernel(l.field)
+	if err == nil {
+		err = w.counts.Slice(0, 2*l.bins).Zero(q)
+	}
+	if err == nil {
+		err = q.Launch(digits, device.D1(device.Blocks(n, digitThreads)), device.D1(digitThreads), 0, keys.Arg(), bad.Arg(), scalars.Arg(), table.Arg(), windows,
+			device.U32(len(l.order)), device.U32(n), device.U32(form))
+	}
+	for _, r := range l.runs() {
+		if err != nil {
+			return err
+		}
+		k, shared := device.Kernel{Source: partitionSource, Name: "scatter_count"}, 4*r.bins
+		if shared > countShared {
+			k.Name, shared = "scatter_count_each", 0
+		}
+		blocks := min(device.Blocks(n, 8*threads), device.Blocks(4*units, r.windows))
+		err = q.Launch(k, device.D2(blocks, r.windows), device.D1(threads), shared, counts.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n))
+	}
+	if err == nil {
+		err = w.scan(q, l, s, counts)
+	}
+	for _, r := range l.runs() {
+		if err != nil {
+			return err
+		}
+		if r.each {
+			blocks := min(device.Blocks(n, threads), device.Blocks(8*units, r.windows))
+			err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_each"}, device.D2(blocks, r.windows), device.D1(threads), 0,
+				entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n))
+			continue
+		}
+		tile := l.tileOf(r.bins, 2*units)
+		err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_tile"}, device.D2(device.Blocks(n, tile), r.windows), device.D1(threads), 8*r.bins+6*tile,
+			entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(tile))
+	}
+	if err != nil || l.direct {
+		return err
+	}
+	return w.sort(q, l, s, regions, done)
 }
 
 // scan makes starts of counts.

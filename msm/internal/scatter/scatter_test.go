@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"math/big"
 	"os"
 	"slices"
@@ -144,8 +143,8 @@ type result struct {
 	bad              uint32
 }
 
-// run sorts on q.
-func run(t testing.TB, q *device.Queue, l *Layout, words []uint32, form Form) result {
+// sorted is what Run makes on q.
+func sorted(t testing.TB, q *device.Queue, l *Layout, words []uint32, form Form) result {
 	t.Helper()
 	w, err := NewWorkspace(q, l)
 	must(t, err)
@@ -226,7 +225,7 @@ func verify(t *testing.T, l *Layout, r result, scalars []*big.Int) {
 
 // small is a tuning under which few points meet every path.
 func small() Tuning {
-	return Tuning{Direct: 64, Bin: 96, Long: 192, Tile: 128, GroupBins: 40, GroupWindows: 3}
+	return Tuning{Direct: 16, Bin: 96, Long: 192, Tile: 128, TileBins: 100}
 }
 
 func TestDigits(t *testing.T) {
@@ -249,7 +248,7 @@ func TestDigits(t *testing.T) {
 			l, err := New(f, windows, all(len(scalars), windows))
 			must(t, err)
 			form := Form(trial % 2)
-			verify(t, l, run(t, q, l, wordsOf(f, form, scalars), form), scalars)
+			verify(t, l, sorted(t, q, l, wordsOf(f, form, scalars), form), scalars)
 		}
 	}
 }
@@ -266,7 +265,7 @@ func TestDividingWidths(t *testing.T) {
 			scalars := traps(f)
 			l, err := New(f, windows, all(len(scalars), windows))
 			must(t, err)
-			verify(t, l, run(t, q, l, wordsOf(f, Canonical, scalars), Canonical), scalars)
+			verify(t, l, sorted(t, q, l, wordsOf(f, Canonical, scalars), Canonical), scalars)
 		}
 	}
 }
@@ -279,9 +278,9 @@ func TestSort(t *testing.T) {
 	}{
 		{"default", Default()},
 		{"small", small()},
-		{"one pass", Tuning{Direct: 1 << 20, Bin: 1, Long: 1, Tile: 64, GroupBins: 1 << 15, GroupWindows: 24}},
-		{"no tiles", Tuning{Direct: 64, Bin: 300, Long: 500, Tile: 128, GroupBins: 0, GroupWindows: 24}},
-		{"large bins", Tuning{Direct: 64, Bin: 4000, Long: 5000, Tile: 12 << 10, GroupBins: 4096, GroupWindows: 24}},
+		{"one pass", Tuning{Direct: 1 << 20, TileBins: 1 << 13}},
+		{"no tiles", Tuning{Direct: 16, Bin: 300, Long: 500, Tile: 128}},
+		{"large bins", Tuning{Direct: 16, Bin: 4000, Long: 5000, Tile: 12 << 10, TileBins: 4096}},
 	} {
 		t.Run(tuning.name, func(t *testing.T) {
 			for kind, make := range kinds {
@@ -294,7 +293,7 @@ func TestSort(t *testing.T) {
 							scalars := make(g, f, n)
 							l, err := Tuned(f, windows, all(n, windows), tuning.Tuning)
 							must(t, err)
-							r := run(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
+							r := sorted(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
 							if q.OnHost() {
 								verify(t, l, r, scalars)
 							}
@@ -324,27 +323,36 @@ func TestFields(t *testing.T) {
 					}
 				}
 				windows := windowsOf(f, 10, 7, 9)
-				for form, tuning := range []Tuning{small(), {Direct: 64, Bin: 300, Long: 500, Tile: 128, GroupWindows: 24}} {
+				for form, tuning := range []Tuning{small(), Default()} {
 					l, err := Tuned(f, windows, all(len(scalars), windows), tuning)
 					must(t, err)
-					r := run(t, q, l, wordsOf(f, Form(form), scalars), Form(form))
+					r := sorted(t, q, l, wordsOf(f, Form(form), scalars), Form(form))
 					if q.OnHost() {
 						verify(t, l, r, scalars)
 					}
 					out = append(out, r.bytes()...)
 				}
-				// More counters than shared memory has.
-				wide := windowsOf(f, 16)
-				l, err := Tuned(f, wide, all(len(scalars), wide), Tuning{Direct: 1 << 30, GroupWindows: 24})
-				must(t, err)
-				if _, _, fits := l.countBins(l.counts[0]); fits {
-					t.Fatal("counters fit")
-				}
-				r := run(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
-				return append(out, r.bytes()...)
+				return out
 			})
 		})
 	}
+}
+
+// More buckets of a window than shared memory has counters.
+func TestWideWindow(t *testing.T) {
+	f := curve.Toy61Fr
+	windows := windowsOf(f, 17)
+	if 4*windows[0].Buckets <= countShared {
+		t.Fatal("counters fit")
+	}
+	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
+		scalars := kinds["half"](devicetest.Rand(7), f, 1000)
+		l, err := Tuned(f, windows, all(len(scalars), windows), Tuning{Direct: 1 << 30, TileBins: 1})
+		must(t, err)
+		r := sorted(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
+		verify(t, l, r, scalars)
+		return r.bytes()
+	})
 }
 
 // Shares of points and buckets are parts of the whole.
@@ -358,12 +366,12 @@ func TestRanges(t *testing.T) {
 		words := wordsOf(f, Canonical, scalars)
 		l, err := Tuned(f, windows, all(n, windows), small())
 		must(t, err)
-		whole := run(t, q, l, words, Canonical)
+		whole := sorted(t, q, l, words, Canonical)
 		var out []byte
 		for _, r := range []plan.Range{{To: n, Low: 0, High: 100}, {To: n, Low: 100, High: 300}, {To: n, Low: 300, High: total}, {From: 13, To: 500, Low: 256, High: 257}} {
 			l, err := Tuned(f, windows, r, small())
 			must(t, err)
-			part := run(t, q, l, words[f.Limbs*r.From:f.Limbs*r.To], Canonical)
+			part := sorted(t, q, l, words[f.Limbs*r.From:f.Limbs*r.To], Canonical)
 			for b := range l.Buckets() {
 				var want []uint32
 				for _, e := range whole.entries[whole.offsets[r.Low+b]:whole.offsets[r.Low+b+1]] {
@@ -396,7 +404,7 @@ func TestTables(t *testing.T) {
 			r := plan.Range{From: 5, To: 5 + n, High: buckets(windows)}
 			l, err := Tuned(f, windows, r, tuning)
 			must(t, err)
-			got := run(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
+			got := sorted(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
 			verify(t, l, got, scalars)
 			return got.bytes()
 		})
@@ -418,7 +426,7 @@ func TestLargeScalars(t *testing.T) {
 			scalars[300] = new(big.Int)
 			l, err := Tuned(f, windows, all(600, windows), small())
 			must(t, err)
-			r := run(t, q, l, words, form)
+			r := sorted(t, q, l, words, form)
 			if r.bad != 77 {
 				t.Errorf("bad scalar %d, want 77", r.bad)
 			}
@@ -433,7 +441,7 @@ func TestNone(t *testing.T) {
 		windows := windowsOf(curve.Toy61Fr, 9)
 		l, err := New(curve.Toy61Fr, windows, all(0, windows))
 		must(t, err)
-		return run(t, q, l, nil, Montgomery).bytes()
+		return sorted(t, q, l, nil, Montgomery).bytes()
 	})
 }
 
@@ -508,15 +516,8 @@ func TestRunRefused(t *testing.T) {
 			w.Free()
 		}
 	})
-	d, err := device.Open("cpu")
-	must(t, err)
-	q := devicetest.Queue(t, d)
 	unknown := mont.New("unknown", "11abbb6e32baebdd")
-	windows := windowsOf(unknown, 9)
-	l, err := New(unknown, windows, all(10, windows))
-	must(t, err)
-	_ = fmt.Sprint(l.Bytes(), l.Range(), q.OnHost())
-	if _, err := named(unknown, "scatter_tile"); !errors.Is(err, device.ErrUsage) {
+	if _, err := digitsKernel(unknown); !errors.Is(err, device.ErrUsage) {
 		t.Error(err)
 	}
 }
@@ -537,7 +538,7 @@ func TestMany(t *testing.T) {
 					windows := windowsOf(f, width)
 					l, err := New(f, windows, all(n+7, windows))
 					must(t, err)
-					r := run(t, q, l, words, Canonical)
+					r := sorted(t, q, l, words, Canonical)
 					if r.bad != ^uint32(0) {
 						t.Fatalf("scalar %d is too large", r.bad)
 					}

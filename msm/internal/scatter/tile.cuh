@@ -5,12 +5,7 @@
 // neighbours in a bin side by side (the hierarchical bucket scatter of DistMSM, ASPLOS
 // 2024, section 3.2.1). Entries of a bin come in any order.
 #pragma once
-#include "device/ptx.cuh"
-
-// NONE is no bin, and no digit.
-#define NONE 0xffffffffu
-// SIGN of an entry says that its point is taken negatively.
-#define SIGN 0x80000000u
+#include "msm/internal/scatter/windows.cuh"
 
 // A thread in every lane with the same bin would make one address of shared memory take
 // 32 atomic additions in turn. So a warp keeps a guess at its most frequent bin, and adds

@@ -11,8 +11,12 @@ import (
 )
 
 var (
+	//go:embed windows.cuh
+	windowsText string
 	//go:embed tile.cuh
 	tileText string
+	//go:embed digits.cu
+	digitsText string
 	//go:embed partition.cu
 	partitionText string
 	//go:embed bins.cu
@@ -20,31 +24,29 @@ var (
 )
 
 var (
-	tileHeader = &kernel.Source{Name: "msm/internal/scatter/tile.cuh", Text: tileText, Headers: []*kernel.Source{kernel.PTX}}
-	binsSource = &kernel.Source{Name: "msm/internal/scatter/bins.cu", Text: binsText, Headers: []*kernel.Source{tileHeader}}
-	partition  = kernel.Template{Name: "msm/internal/scatter/partition.cu", Text: partitionText}
+	windowsHeader = &kernel.Source{Name: "msm/internal/scatter/windows.cuh", Text: windowsText, Headers: []*kernel.Source{kernel.PTX}}
+	tileHeader    = &kernel.Source{Name: "msm/internal/scatter/tile.cuh", Text: tileText, Headers: []*kernel.Source{windowsHeader}}
+
+	partitionSource = &kernel.Source{Name: "msm/internal/scatter/partition.cu", Text: partitionText, Headers: []*kernel.Source{tileHeader}}
+	binsSource      = &kernel.Source{Name: "msm/internal/scatter/bins.cu", Text: binsText, Headers: []*kernel.Source{tileHeader}}
+	digits          = kernel.Template{Name: "msm/internal/scatter/digits.cu", Text: digitsText}
 
 	// fields are those of the scalars of all groups.
 	fields = []*mont.Field{curve.Toy61Fr, curve.BN254Fr, curve.BLS12377Fr, curve.BLS12381Fr, curve.BW6761Fr, curve.MNT4753Fr}
-	units  = partitionUnits()
+	units  = digitsUnits()
 )
 
-func partitionUnits() map[*mont.Field]*kernel.Source {
+func digitsUnits() map[*mont.Field]*kernel.Source {
 	out := map[*mont.Field]*kernel.Source{}
 	for _, f := range fields {
-		// Two blocks share a multiprocessor, where the registers of wide scalars allow it.
-		bounds := "512, 2"
-		if f.Limbs > 12 {
-			bounds = "512"
-		}
-		out[f] = curve.ScalarUnit(f, partition, []string{"TILE_BOUNDS", bounds}, tileHeader)
+		out[f] = curve.ScalarUnit(f, digits, nil, windowsHeader)
 	}
 	return out
 }
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
-	out := []*kernel.Source{binsSource}
+	out := []*kernel.Source{partitionSource, binsSource}
 	for _, f := range fields {
 		out = append(out, units[f])
 	}
@@ -53,14 +55,14 @@ func Sources() []*kernel.Source {
 
 // SourcesOf is the units that scalars of one field take, to preload them.
 func SourcesOf(f *mont.Field) []*kernel.Source {
-	return []*kernel.Source{binsSource, units[f]}
+	return []*kernel.Source{partitionSource, binsSource, units[f]}
 }
 
-// named is a kernel of the field's unit.
-func named(f *mont.Field, name string) (device.Kernel, error) {
+// digitsKernel is the kernel that cuts scalars of a field.
+func digitsKernel(f *mont.Field) (device.Kernel, error) {
 	u, ok := units[f]
 	if !ok {
-		return device.Kernel{}, fmt.Errorf("%w: no kernels that sort scalars of %s", device.ErrUsage, f.Name)
+		return device.Kernel{}, fmt.Errorf("%w: no kernels that cut scalars of %s", device.ErrUsage, f.Name)
 	}
-	return device.Kernel{Source: u, Name: name + "_" + f.Name}, nil
+	return device.Kernel{Source: u, Name: "scatter_digits_" + f.Name}, nil
 }
