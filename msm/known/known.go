@@ -45,7 +45,6 @@ type Bases[P, S any] struct {
 func New[P Affine[E], S, E any, F weierstrass.Field[E], M Scalar[S]](c *msm.Curve[P, S], seed uint64, n int) *Bases[P, S] {
 	g := weierstrass.New[E, F](c.Group)
 	b := &Bases[P, S]{Curve: c, Points: make([]P, n)}
-	const row = 1 << 14
 	lows := min(n, row)
 	highs := max(1, (n+row-1)/row)
 	fixed := newFixedBase(g)

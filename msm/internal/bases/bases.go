@@ -31,6 +31,9 @@ func Sources() []*kernel.Source {
 	for _, g := range curve.Groups {
 		out = append(out, units[g])
 	}
+	for _, f := range fields {
+		out = append(out, scalarUnits[f])
+	}
 	return out
 }
 

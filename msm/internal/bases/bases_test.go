@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	for _, g := range groups() {
 		sources = append(sources, units[g])
 	}
+	for _, f := range tested() {
+		sources = append(sources, scalarUnits[f])
+	}
 	devicetest.Main(m, sources...)
 }
 
