@@ -65,8 +65,8 @@ template <class C> DEVICE_LARGE XYZZ<C> dbl(const XYZZ<C> &p) {
   return r;
 }
 
-// twice sets r to 2 p. It is a call, as sums hardly ever need it.
-template <class C> DEVICE_CALL void twice(XYZZ<C> &r, const XYZZ<C> &p) { r = dbl(p); }
+// twice is 2 p. It is a call, as sums hardly ever need it.
+template <class C> DEVICE_CALL XYZZ<C> twice(XYZZ<C> p) { return dbl(p); }
 
 template <class C> DEVICE_LARGE XYZZ<C> add(const XYZZ<C> &p, const XYZZ<C> &q) {
   typedef typename C::F F;
@@ -74,12 +74,7 @@ template <class C> DEVICE_LARGE XYZZ<C> add(const XYZZ<C> &p, const XYZZ<C> &q) 
   if (is_infinity(q)) return p;
   const F u1 = mul(p.x, q.zz), s1 = mul(p.y, q.zzz);
   const F d = sub(mul(q.x, p.zz), u1), e = sub(mul(q.y, p.zzz), s1);
-  if (is_zero(d) && is_zero(e)) {
-    XYZZ<C> r;
-    const XYZZ<C> same = p;
-    twice(r, same);
-    return r;
-  }
+  if (is_zero(d) && is_zero(e)) return twice(p);
   // Opposite points leave d = 0 and with it ZZ = 0: infinity.
   const F dd = sqr(d), ddd = mul(d, dd), v = mul(u1, dd);
   XYZZ<C> r;
@@ -90,16 +85,18 @@ template <class C> DEVICE_LARGE XYZZ<C> add(const XYZZ<C> &p, const XYZZ<C> &q) 
   return r;
 }
 
-// twice sets r to 2 q: mdbl-2008-s-1.
-template <class C> DEVICE_CALL void twice(XYZZ<C> &r, const Affine<C> &q) {
+// twice is 2 q: mdbl-2008-s-1.
+template <class C> DEVICE_CALL XYZZ<C> twice(Affine<C> q) {
   typedef typename C::F F;
   const F u = dbl(q.y), v = sqr(u), w = mul(u, v), s = mul(q.x, v), xx = sqr(q.x);
   F m = add(dbl(xx), xx);
   if (!C::a_is_zero) m = add(m, C::a());
+  XYZZ<C> r;
   r.x = sub(sqr(m), dbl(s));
   r.y = mul_sub(m, sub(s, r.x), w, q.y);
   r.zz = v;
   r.zzz = w;
+  return r;
 }
 
 // accumulate is p + q, the PACC of the multi-scalar multiplications.
@@ -112,12 +109,7 @@ template <class C> DEVICE_LARGE XYZZ<C> accumulate(const XYZZ<C> &p, const Affin
     return r;
   }
   const F d = sub(mul(q.x, p.zz), p.x), e = sub(mul(q.y, p.zzz), p.y);
-  if (is_zero(d) && is_zero(e)) {
-    XYZZ<C> t;
-    const Affine<C> same = q;
-    twice(t, same);
-    return t;
-  }
+  if (is_zero(d) && is_zero(e)) return twice(q);
   const F dd = sqr(d), ddd = mul(d, dd), v = mul(p.x, dd);
   r.x = sub(sub(sqr(e), ddd), dbl(v));
   r.y = mul_sub(e, sub(v, r.x), p.y, ddd);

@@ -59,15 +59,15 @@ DEVICE_INLINE void store_sum(u32 *base, u64 i, const Sum &sum) {
   }
 }
 
-// plus adds the i-th sum of base to sum.
-DEVICE_CALL void plus(Sum &sum, const u32 *base, u64 i) { sum = add(sum, load_sum(base, i)); }
+// plus is sum and the i-th sum of base. Sums pass by value: NVRTC 13.0 forgets the first
+// word of one whose copy goes by reference to a call in one branch and to memory in
+// another.
+DEVICE_CALL Sum plus(Sum sum, const u32 *base, u64 i) { return add(sum, load_sum(base, i)); }
 
 // put writes the sum of a bucket, or adds it to what the bucket holds.
 DEVICE_INLINE void put(u32 *buckets, u32 b, const Sum &sum, u32 onto) {
   if (onto) {
-    Sum s = sum;
-    plus(s, buckets, b);
-    store_sum(buckets, b, s);
+    store_sum(buckets, b, plus(sum, buckets, b));
   } else {
     store_sum(buckets, b, sum);
   }
@@ -171,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(64) bucket_join_VARIANT(const u32 *
   if (last - t > 3) return;
   Sum sum = load_sum(partials, slot);
   for (u32 i = t + 1; i <= last; i++) {
-    plus(sum, partials, 2 * i);
+    sum = plus(sum, partials, 2 * i);
     ids[2 * i] = DONE;
   }
   ids[slot] = DONE;
@@ -191,7 +191,7 @@ extern "C" __global__ void __launch_bounds__(64) bucket_merge_VARIANT(const u32 
     const u32 id = ids[i];
     if (id & DONE) continue;
     if (id == b) {
-      plus(sum, partials, i);
+      sum = plus(sum, partials, i);
       continue;
     }
     if (runs == 1 && !last) {
