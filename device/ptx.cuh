@@ -236,6 +236,18 @@ ZKWARP_OP3(madc_hi, u64, "l", "madc.hi.u64")
 #undef ZKWARP_OP3
 #endif
 
+// mul_lo is the low half of a * b. It may stand between the steps of a chain, whose carry
+// it leaves alone.
+DEVICE_INLINE u32 mul_lo(u32 a, u32 b) {
+#if defined(ZKWARP_SIMT)
+  return a * b;
+#else
+  u32 r;
+  asm volatile("mul.lo.u32 %0, %1, %2;" : "=r"(r) : "r"(a), "r"(b));
+  return r;
+#endif
+}
+
 // ---- bits and bytes -------------------------------------------------------------
 
 DEVICE_INLINE u32 popcount(u32 a) {

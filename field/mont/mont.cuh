@@ -9,100 +9,248 @@
 // (1996)).
 #pragma once
 #include "device/ptx.cuh"
+#include "field/mont/wide.cuh"
 
 template <class P> struct Mont {
   u32 x[P::N];
 };
 
+// MontChoice is which way of multiplying is used.
+template <class P> struct MontChoice {
+  enum : u32 { levels = P::N >= 8 ? 1 : 0 };
+  static constexpr bool interleaved = P::N != 12, call = P::N > 12;
+};
+
+// Wide is a number below p 2^(32N), such as a product of two elements: what one
+// reduction takes.
+template <class P> struct Wide {
+  u32 x[2 * P::N];
+};
+
+// add_masked adds p, or 2p if twice, where mask is all ones.
+template <class P, bool twice> DEVICE_INLINE void add_masked(u32 *x, u32 mask) {
+  x[0] = add_cc(x[0], (twice ? P::p2(0) : P::p(0)) & mask);
+#pragma unroll
+  for (u32 j = 1; j < P::N - 1; j++) x[j] = addc_cc(x[j], (twice ? P::p2(j) : P::p(j)) & mask);
+  x[P::N - 1] = addc(x[P::N - 1], (twice ? P::p2(P::N - 1) : P::p(P::N - 1)) & mask);
+}
+
 template <class P> struct MontSteps {
   enum : u32 { N = P::N };
 
-  // chain adds b times every other word of a, from the first one on, to row, and leaves
-  // the carry.
-  static __device__ __forceinline__ void chain(u32 (&row)[N], const u32 (&a)[N], u32 first, u32 b) {
-    row[0] = mad_lo_cc(a[first], b, row[0]);
-    row[1] = madc_hi_cc(a[first], b, row[1]);
-#pragma unroll
-    for (u32 j = 2; j < N; j += 2) {
-      row[j] = madc_lo_cc(a[first + j], b, row[j]);
-      row[j + 1] = madc_hi_cc(a[first + j], b, row[j + 1]);
-    }
+  // multiple is m such that m p and row add up to a lowest word of 0. If the modulus's
+  // lowest word is 1, m is the negative, written so that the assembler does not make
+  // subtractions of the products below, which take it two instructions each.
+  static __device__ __forceinline__ u32 multiple(const u32 *row) {
+    return P::inverse == 0xffffffffu ? lop3<0x0f>(row[0] - 1, 0u, 0u) : mul_lo(row[0], P::inverse);
   }
 
-  // chain_down is the same for a row whose two lowest words are dropped, and with a
-  // carry that comes in.
-  static __device__ __forceinline__ void chain_down(u32 (&row)[N], const u32 (&a)[N], u32 first, u32 b) {
+  // clear adds m p's even words to the row, whose lowest word becomes 0, and the carry to
+  // high, the row one word up.
+  static __device__ __forceinline__ void clear(u32 *row, u32 *high, const u32 *p, u32 m) {
+    if (P::inverse == 0xffffffffu) {
+      row[0] = add_cc(row[0], m); // a carry, unless both are 0
+      row[1] = addc_cc(row[1], 0u);
+#pragma unroll
+      for (u32 j = 2; j < N; j += 2) {
+        row[j] = madc_lo_cc(p[j], m, row[j]);
+        row[j + 1] = madc_hi_cc(p[j], m, row[j + 1]);
+      }
+    } else {
+      row_add<N>(row, p, m);
+    }
+    high[N - 1] = addc(high[N - 1], 0u);
+  }
+
+  // down moves the row, one word above low, two words down and adds the carry and b times
+  // every other one of a's words; low's lowest word takes over what is below that.
+  static __device__ __forceinline__ void down(u32 *row, const u32 *a, u32 b) {
 #pragma unroll
     for (u32 j = 0; j < N - 2; j += 2) {
-      row[j] = madc_lo_cc(a[first + j], b, row[j + 2]);
-      row[j + 1] = madc_hi_cc(a[first + j], b, row[j + 3]);
+      row[j] = madc_lo_cc(a[j], b, row[j + 2]);
+      row[j + 1] = madc_hi_cc(a[j], b, row[j + 3]);
     }
-    row[N - 2] = madc_lo_cc(a[first + N - 2], b, 0u);
-    row[N - 1] = madc_hi(a[first + N - 2], b, 0u);
+    row[N - 2] = madc_lo_cc(a[N - 2], b, 0u);
+    row[N - 1] = madc_hi(a[N - 2], b, 0u);
   }
 
-  // reduce adds the multiple of p that makes even's lowest word 0; odd is the row one
-  // word up.
-  static __device__ __forceinline__ void reduce(u32 (&even)[N], u32 (&odd)[N], const u32 (&p)[N]) {
-    const u32 m = even[0] * P::inverse;
-    chain(odd, p, 1, m);
-    chain(even, p, 0, m);
-    odd[N - 1] = addc(odd[N - 1], 0u);
-  }
-
-  // step takes the sum one word down, adds a b, and reduces: even was one word above odd.
-  static __device__ __forceinline__ void step(u32 (&even)[N], u32 (&odd)[N], const u32 (&a)[N], u32 b, const u32 (&p)[N]) {
+  // step takes the sum one word down, adds a b, and clears the lowest word: even was one
+  // word above odd.
+  static __device__ __forceinline__ void step(u32 *even, u32 *odd, const u32 *a, u32 b, const u32 *p) {
     even[0] = add_cc(even[0], odd[1]);
-    chain_down(odd, a, 1, b);
-    chain(even, a, 0, b);
+    down(odd, a + 1, b);
+    row_add<N>(even, a, b);
     odd[N - 1] = addc(odd[N - 1], 0u);
-    reduce(even, odd, p);
+    const u32 m = multiple(even);
+    row_add<N>(odd, p + 1, m);
+    clear(even, odd, p, m);
+  }
+
+  // sum is even, one word up, and odd without its lowest word, which is 0.
+  static __device__ __forceinline__ void sum(u32 *r, const u32 *even, const u32 *odd) {
+    r[0] = add_cc(even[0], odd[1]);
+#pragma unroll
+    for (u32 j = 1; j < N - 1; j++) r[j] = addc_cc(even[j], odd[j + 1]);
+    r[N - 1] = addc(even[N - 1], 0u);
   }
 };
 
-// below_p takes p away if x is not below it; x is below 2p.
-template <class P> DEVICE_INLINE Mont<P> below_p(const Mont<P> &x) {
-  Mont<P> r;
-  r.x[0] = sub_cc(x.x[0], P::p(0));
+// mul_interleaved is a b / 2^(32N), below 2p, by a word of b and a step of the reduction
+// in turn.
+template <class P> DEVICE_INLINE Mont<P> mul_interleaved(const Mont<P> &a, const Mont<P> &b) {
+  typedef MontSteps<P> S;
+  enum : u32 { N = P::N };
+  u32 p[N + 1], even[N], odd[N];
 #pragma unroll
-  for (u32 j = 1; j < P::N; j++) r.x[j] = subc_cc(x.x[j], P::p(j));
+  for (u32 j = 0; j < N; j++) p[j] = P::p(j);
+  row_start<N>(even, a.x, b.x[0]);
+  row_start<N>(odd, a.x + 1, b.x[0]);
+  const u32 m = S::multiple(even);
+  row_add<N>(odd, p + 1, m);
+  S::clear(even, odd, p, m);
+#pragma unroll
+  for (u32 i = 1; i < N; i += 2) {
+    S::step(odd, even, a.x, b.x[i], p);
+    if (i + 1 < N) S::step(even, odd, a.x, b.x[i + 1], p);
+  }
+  Mont<P> r;
+  S::sum(r.x, even, odd);
+  return r;
+}
+
+// reduce is t / 2^(32N), below 2p.
+template <class P> DEVICE_INLINE Mont<P> reduce_lazy(const Wide<P> &t) {
+  typedef MontSteps<P> S;
+  enum : u32 { N = P::N };
+  u32 p[N + 1], even[N], odd[N];
+#pragma unroll
+  for (u32 j = 0; j < N; j++) p[j] = P::p(j), even[j] = t.x[j];
+  u32 m = S::multiple(even);
+  row_start<N>(odd, p + 1, m);
+  S::clear(even, odd, p, m);
+#pragma unroll
+  for (u32 i = 1; i < N; i += 2) {
+    odd[0] = add_cc(odd[0], even[1]);
+    m = S::multiple(odd); // the carry stays
+    S::down(even, p + 1, m);
+    S::clear(odd, even, p, m);
+    if (i + 1 < N) {
+      even[0] = add_cc(even[0], odd[1]);
+      m = S::multiple(even);
+      S::down(odd, p + 1, m);
+      S::clear(even, odd, p, m);
+    }
+  }
+  // The sum is at most p, and the upper half of t is below p.
+  Mont<P> r;
+  S::sum(r.x, even, odd);
+  r.x[0] = add_cc(r.x[0], t.x[N]);
+#pragma unroll
+  for (u32 j = 1; j < N - 1; j++) r.x[j] = addc_cc(r.x[j], t.x[N + j]);
+  r.x[N - 1] = addc(r.x[N - 1], t.x[2 * N - 1]);
+  return r;
+}
+
+// less takes p, or 2p if twice, away where that leaves no negative number.
+template <class P, bool twice> DEVICE_INLINE Mont<P> less(const Mont<P> &x) {
+  Mont<P> r;
+  r.x[0] = sub_cc(x.x[0], twice ? P::p2(0) : P::p(0));
+#pragma unroll
+  for (u32 j = 1; j < P::N; j++) r.x[j] = subc_cc(x.x[j], twice ? P::p2(j) : P::p(j));
   const u32 borrow = subc(0u, 0u);
 #pragma unroll
   for (u32 j = 0; j < P::N; j++) r.x[j] = borrow ? x.x[j] : r.x[j];
   return r;
 }
 
+template <class P> DEVICE_INLINE Mont<P> less_p(const Mont<P> &x) { return less<P, false>(x); }
+
+// wide_mul and wide_sqr are the products alone.
+template <class P> DEVICE_INLINE Wide<P> wide_mul(const Mont<P> &a, const Mont<P> &b) {
+  Wide<P> r;
+  WideLevels<P::N, MontChoice<P>::levels>::mul(r.x, a.x, b.x);
+  return r;
+}
+
+template <class P> DEVICE_INLINE Wide<P> wide_sqr(const Mont<P> &a) {
+  Wide<P> r;
+  sqr_rows<P::N>(r.x, a.x);
+  return r;
+}
+
+template <class P> DEVICE_INLINE Wide<P> sub(const Wide<P> &a, const Wide<P> &b) {
+  Wide<P> r;
+  r.x[0] = sub_cc(a.x[0], b.x[0]);
+#pragma unroll
+  for (u32 j = 1; j < 2 * P::N; j++) r.x[j] = subc_cc(a.x[j], b.x[j]);
+  const u32 mask = subc(0u, 0u);
+  add_masked<P, false>(r.x + P::N, mask);
+  return r;
+}
+
+template <class P> DEVICE_INLINE Wide<P> add(const Wide<P> &a, const Wide<P> &b) {
+  enum : u32 { N = P::N };
+  Wide<P> r;
+  r.x[0] = add_cc(a.x[0], b.x[0]);
+#pragma unroll
+  for (u32 j = 1; j < 2 * N - 1; j++) r.x[j] = addc_cc(a.x[j], b.x[j]);
+  r.x[2 * N - 1] = addc(a.x[2 * N - 1], b.x[2 * N - 1]);
+  if (P::SPARE > 2 || !P::LAZY) return r; // 8p² < p 2^(32N), or 2p² is
+  Mont<P> high;
+#pragma unroll
+  for (u32 j = 0; j < N; j++) high.x[j] = r.x[N + j];
+  high = less_p(high);
+#pragma unroll
+  for (u32 j = 0; j < N; j++) r.x[N + j] = high.x[j];
+  return r;
+}
+
+// reduce is t / 2^(32N).
+template <class P> DEVICE_INLINE Mont<P> reduce(const Wide<P> &t) {
+  const Mont<P> r = reduce_lazy(t);
+  return P::LAZY ? r : less_p(r);
+}
+
+template <class P> DEVICE_INLINE Mont<P> mul_here(const Mont<P> &a, const Mont<P> &b) {
+  if (!MontChoice<P>::interleaved) return reduce(wide_mul(a, b));
+  const Mont<P> r = mul_interleaved(a, b);
+  return P::LAZY ? r : less_p(r);
+}
+
+// The products of long elements are functions that are called, their words passed in
+// registers: copies of some thousand instructions each would cost more, and take the
+// compiler minutes.
+template <class P> DEVICE_CALL Mont<P> mul_called(Mont<P> a, Mont<P> b) { return mul_here(a, b); }
+
+template <class P> DEVICE_CALL Mont<P> sqr_called(Mont<P> a) { return reduce(wide_sqr(a)); }
+
+template <class P> DEVICE_CALL Mont<P> mul_sub_called(Mont<P> a, Mont<P> b, Mont<P> c, Mont<P> d) {
+  return reduce(sub(wide_mul(a, b), wide_mul(c, d)));
+}
+
+template <class P> DEVICE_CALL Mont<P> mul_add_called(Mont<P> a, Mont<P> b, Mont<P> c, Mont<P> d) {
+  return reduce(add(wide_mul(a, b), wide_mul(c, d)));
+}
+
 // mul is a b.
 template <class P> DEVICE_LARGE Mont<P> mul(const Mont<P> &a, const Mont<P> &b) {
-  typedef MontSteps<P> S;
-  u32 p[P::N], even[P::N], odd[P::N];
-#pragma unroll
-  for (u32 j = 0; j < P::N; j++) p[j] = P::p(j);
-#pragma unroll
-  for (u32 j = 0; j < P::N; j += 2) {
-    const u64 low = mul_wide(a.x[j], b.x[0]), high = mul_wide(a.x[j + 1], b.x[0]);
-    even[j] = (u32)low;
-    even[j + 1] = (u32)(low >> 32);
-    odd[j] = (u32)high;
-    odd[j + 1] = (u32)(high >> 32);
-  }
-  S::reduce(even, odd, p);
-#pragma unroll
-  for (u32 i = 1; i < P::N; i += 2) {
-    S::step(odd, even, a.x, b.x[i], p);
-    if (i + 1 < P::N) S::step(even, odd, a.x, b.x[i + 1], p);
-  }
-  // The last step was odd's: its lowest word is 0, and even is one word above it.
-  Mont<P> r;
-  r.x[0] = add_cc(even[0], odd[1]);
-#pragma unroll
-  for (u32 j = 1; j < P::N - 1; j++) r.x[j] = addc_cc(even[j], odd[j + 1]);
-  r.x[P::N - 1] = addc(even[P::N - 1], 0u);
-  return below_p(r);
+  return MontChoice<P>::call ? mul_called(a, b) : mul_here(a, b);
 }
 
 // sqr is a a.
-template <class P> DEVICE_LARGE Mont<P> sqr(const Mont<P> &a) { return mul(a, a); }
+template <class P> DEVICE_LARGE Mont<P> sqr(const Mont<P> &a) {
+  return MontChoice<P>::call ? sqr_called(a) : reduce(wide_sqr(a));
+}
+
+// mul_sub is a b - c d.
+template <class P> DEVICE_LARGE Mont<P> mul_sub(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
+  return MontChoice<P>::call ? mul_sub_called(a, b, c, d) : reduce(sub(wide_mul(a, b), wide_mul(c, d)));
+}
+
+// mul_add is a b + c d.
+template <class P> DEVICE_LARGE Mont<P> mul_add(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
+  return MontChoice<P>::call ? mul_add_called(a, b, c, d) : reduce(add(wide_mul(a, b), wide_mul(c, d)));
+}
 
 template <class P> DEVICE_INLINE Mont<P> add(const Mont<P> &a, const Mont<P> &b) {
   Mont<P> r;
@@ -110,7 +258,7 @@ template <class P> DEVICE_INLINE Mont<P> add(const Mont<P> &a, const Mont<P> &b)
 #pragma unroll
   for (u32 j = 1; j < P::N - 1; j++) r.x[j] = addc_cc(a.x[j], b.x[j]);
   r.x[P::N - 1] = addc(a.x[P::N - 1], b.x[P::N - 1]);
-  return below_p(r);
+  return less<P, P::LAZY>(r);
 }
 
 template <class P> DEVICE_INLINE Mont<P> dbl(const Mont<P> &a) { return add(a, a); }
@@ -121,21 +269,25 @@ template <class P> DEVICE_INLINE Mont<P> sub(const Mont<P> &a, const Mont<P> &b)
 #pragma unroll
   for (u32 j = 1; j < P::N; j++) r.x[j] = subc_cc(a.x[j], b.x[j]);
   const u32 mask = subc(0u, 0u);
-  r.x[0] = add_cc(r.x[0], P::p(0) & mask);
-#pragma unroll
-  for (u32 j = 1; j < P::N - 1; j++) r.x[j] = addc_cc(r.x[j], P::p(j) & mask);
-  r.x[P::N - 1] = addc(r.x[P::N - 1], P::p(P::N - 1) & mask);
+  add_masked<P, P::LAZY>(r.x, mask);
   return r;
 }
 
+// is_zero says whether a is 0, which has two representations where the functions take
+// numbers up to 2p. Hardly ever is more than a word looked at.
 template <class P> DEVICE_INLINE u32 is_zero(const Mont<P> &a) {
-  u32 any = a.x[0];
+  if (a.x[0] != 0 && (!P::LAZY || a.x[0] != P::p(0))) return 0;
+  u32 zero = a.x[0], p = a.x[0] ^ P::p(0);
 #pragma unroll
-  for (u32 j = 1; j < P::N; j++) any |= a.x[j];
-  return any == 0;
+  for (u32 j = 1; j < P::N; j++) {
+    zero |= a.x[j];
+    p |= a.x[j] ^ P::p(j);
+  }
+  return zero == 0 || (P::LAZY && p == 0);
 }
 
 template <class P> DEVICE_INLINE u32 equal(const Mont<P> &a, const Mont<P> &b) {
+  if (P::LAZY) return is_zero(sub(a, b));
   u32 any = a.x[0] ^ b.x[0];
 #pragma unroll
   for (u32 j = 1; j < P::N; j++) any |= a.x[j] ^ b.x[j];
@@ -158,18 +310,8 @@ template <class P> DEVICE_INLINE Mont<P> neg(const Mont<P> &a) {
   return sub(z, a);
 }
 
-// mul_sub is a b - c d.
-template <class P> DEVICE_LARGE Mont<P> mul_sub(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
-  return sub(mul(a, b), mul(c, d));
-}
-
-// mul_add is a b + c d.
-template <class P> DEVICE_LARGE Mont<P> mul_add(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
-  return add(mul(a, b), mul(c, d));
-}
-
 // canonical is the element itself, its words below p whatever the functions above allow.
-template <class P> DEVICE_INLINE Mont<P> canonical(const Mont<P> &a) { return a; }
+template <class P> DEVICE_INLINE Mont<P> canonical(const Mont<P> &a) { return P::LAZY ? less_p(a) : a; }
 
 // raise_by_p makes the larger of a's two representations from the smaller, where the
 // functions take both; it is for tests.
@@ -183,10 +325,13 @@ template <class P> DEVICE_INLINE void raise_by_p(Mont<P> &a) {
 
 // from_montgomery is the number that a stands for, as plain words.
 template <class P> DEVICE_INLINE Mont<P> from_montgomery(const Mont<P> &a) {
-  Mont<P> one;
-  set_zero(one);
-  one.x[0] = 1;
-  return mul(a, one);
+  Wide<P> t;
+#pragma unroll
+  for (u32 j = 0; j < P::N; j++) {
+    t.x[j] = a.x[j];
+    t.x[P::N + j] = 0;
+  }
+  return less_p(reduce_lazy(t));
 }
 
 // to_montgomery is the element of a number below p.

@@ -15,11 +15,16 @@ import (
 //go:embed mont.cuh
 var montText string
 
+//go:embed wide.cuh
+var wideText string
+
 //go:embed params.cuh
 var paramsText string
 
 // Header is mont.cuh, the arithmetic of every field.
-var Header = &kernel.Source{Name: "field/mont/mont.cuh", Text: montText, Headers: []*kernel.Source{kernel.PTX}}
+var Header = &kernel.Source{Name: "field/mont/mont.cuh", Text: montText, Headers: []*kernel.Source{kernel.PTX, wide}}
+
+var wide = &kernel.Source{Name: "field/mont/wide.cuh", Text: wideText, Headers: []*kernel.Source{kernel.PTX}}
 
 //go:embed inverse.cuh
 var inverseText string

@@ -6,7 +6,7 @@ struct VARIANT {
   enum : u32 { N = FIELD_LIMBS, SPARE = FIELD_SPARE };
   // whether the functions of mont.cuh take and give any number below 2p; if not, all are
   // below p
-  static constexpr bool LAZY = false;
+  static constexpr bool LAZY = SPARE >= 2;
   // -1/p modulo 2^32
   static constexpr u32 inverse = FIELD_INVERSE;
   __device__ static __forceinline__ u32 p(u32 i) {
