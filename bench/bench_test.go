@@ -3,12 +3,14 @@ package bench
 import (
 	"bytes"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 )
 
@@ -167,6 +169,7 @@ var small = []Options{
 	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$|batch-64$|-small$|-80x272$"},
 	{Suite: "whir", Pattern: "^(poseidon2|compress)-"},
 	{Suite: "whir", Pattern: "-n8($|-)"},
+	{Suite: "msm", Pattern: "^bn254-2^8(-skew-half)?$"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
 
@@ -215,5 +218,21 @@ func TestRecordRefusals(t *testing.T) {
 	c := Case{Kernels: []string{"a"}}
 	if ran(c, map[string]int64{"b": 1}) == nil || ran(Case{}, nil) == nil || ran(c, map[string]int64{"a": 1}) != nil {
 		t.Error("the check of launches is wrong")
+	}
+}
+
+// A case that needs more memory than there is, is left out, and is the run's error if
+// nothing else was measured.
+func TestSkip(t *testing.T) {
+	dev := devicetest.Open(t, "simt")
+	dev.SetBudget(1 << 16)
+	defer dev.SetBudget(0)
+	var left []string
+	o := Options{Suite: "msm", Pattern: "^bn254-2^8$", Device: "simt", Samples: 1, Skip: func(name string, err error) { left = append(left, name) }}
+	if _, err := Run(context.Background(), o); !errors.Is(err, ErrSkip) || !errors.Is(err, device.ErrNoMemory) || !slices.Equal(left, []string{"bn254-2^8"}) {
+		t.Errorf("%v, left out %q", err, left)
+	}
+	if _, err := msmDevices(nil, 99); !errors.Is(err, ErrSkip) || !strings.Contains(err.Error(), "99 GPUs") {
+		t.Errorf("99 GPUs: %v", err)
 	}
 }

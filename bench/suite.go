@@ -108,7 +108,7 @@ func rate(m Measurement, metric, unit string, work, scale float64) Measurement {
 
 // Cases lists all cases, suite by suite.
 func Cases() []Case {
-	return slices.Concat(cardCases(), m31Cases(), whirCases(), zkmlCases())
+	return slices.Concat(cardCases(), m31Cases(), whirCases(), msmCases(), zkmlCases())
 }
 
 // Suites lists the names of the suites.
@@ -134,7 +134,13 @@ type Options struct {
 	Record bool
 	// Begin, if set, is told before each case.
 	Begin func(name string)
+	// Skip, if set, is told of each case that is left out, and why.
+	Skip func(name string, err error)
 }
+
+// ErrSkip is the class of errors of cases that a machine is too small for: they are
+// left out, and the others run.
+var ErrSkip = errors.New("this machine is too small")
 
 // Select returns the cases that a run with these options measures.
 func Select(o Options, kind device.Kind) ([]Case, error) {
@@ -206,6 +212,8 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 		cases = append(card, cases...)
 	}
 	var rows []Row
+	var skipped error
+	measured := 0
 	for _, c := range cases {
 		if o.Begin != nil {
 			o.Begin(c.Name)
@@ -218,8 +226,21 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 		} else {
 			found, launches, err = runCase(ctx, dev, c, o)
 		}
+		if errors.Is(err, ErrSkip) {
+			err = fmt.Errorf("%s %s: %w", c.Suite, c.Name, err)
+			if skipped == nil {
+				skipped = err
+			}
+			if o.Skip != nil {
+				o.Skip(c.Name, err)
+			}
+			continue
+		}
 		if err != nil {
 			return rows, fmt.Errorf("%s %s: %w", c.Suite, c.Name, err)
+		}
+		if c.Suite == o.Suite {
+			measured++
 		}
 		if o.Record && dev.Kind() == device.CUDA {
 			if err := ran(c, launches); err != nil {
@@ -239,6 +260,9 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 				Launches: launches, Go: runtime.Version(), Date: time.Now().UTC().Format(time.RFC3339), Note: m.Note,
 			})
 		}
+	}
+	if measured == 0 && skipped != nil {
+		return nil, skipped
 	}
 	return rows, nil
 }

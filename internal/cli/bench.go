@@ -51,6 +51,8 @@ func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 	}
 	p := a.startProgress("bench", len(cases))
 	o.Begin = p.begin
+	var skipped []string
+	o.Skip = func(_ string, err error) { skipped = append(skipped, err.Error()) }
 	rows, err := bench.Run(cmd.Context(), o)
 	p.end()
 	switch {
@@ -60,6 +62,9 @@ func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 		return inputError("%w", err)
 	case err != nil:
 		return withCode(ExitDevice, err)
+	}
+	for _, s := range skipped {
+		a.say("left out: %s", s)
 	}
 	var files []string
 	if o.Record {
