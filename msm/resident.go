@@ -88,6 +88,13 @@ type pointsFrom struct {
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
 	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}}
+	units, err := kernels(g)
+	if err != nil {
+		return nil, err
+	}
+	if err := dev.Preload(units...); err != nil {
+		return nil, fmt.Errorf("msm: %s: kernels: %w", g.Name, err)
+	}
 	q, err := dev.NewQueue(context.Background())
 	if err != nil {
 		return nil, err
