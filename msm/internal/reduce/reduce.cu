@@ -29,8 +29,9 @@ DEVICE_INLINE void store_sum(u32 *sums, u64 i, const Sum &s) {
   for (u32 k = 0; k < sizeof(Sum) / 16; k++) to[k] = from[k];
 }
 
-// sum_add is one copy of the addition for all that a kernel does.
-DEVICE_CALL void sum_add(Sum &a, const Sum &b) { a = add(a, b); }
+// sum_add is one copy of the addition for all that a kernel does. Sums go by value,
+// which is in registers.
+DEVICE_CALL Sum sum_add(Sum a, Sum b) { return add(a, b); }
 
 // The first levels, for many buckets: a thread takes 2^log of them and leaves their sum
 // in the place of the first and the sum of i times the i-th, from 0 on, in the second's.
@@ -51,11 +52,11 @@ reduce_segments_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log) {
   // What is added in turn: the next bucket to the running sum, that to the weighted one.
   for (u32 i = last - 1; i > 0; i--) {
     load_sum(next, sums, at + i);
-    sum_add(run, next);
-    sum_add(weighted, run);
+    run = sum_add(run, next);
+    weighted = sum_add(weighted, run);
   }
   load_sum(next, sums, at);
-  sum_add(run, next);
+  run = sum_add(run, next);
   store_sum(sums, at, run);
   store_sum(sums, at + 1, weighted);
 }
@@ -81,7 +82,7 @@ DEVICE_INLINE bool step_add(u32 *sums, u64 first, u32 count, u32 n, u32 log, u32
   Sum x, y;
   load_sum(x, sums, first + a);
   load_sum(y, sums, first + b);
-  sum_add(x, y);
+  x = sum_add(x, y);
   store_sum(sums, first + a, x);
   return true;
 }
