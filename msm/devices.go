@@ -13,13 +13,12 @@ func (b *Bases[P, S]) reside(devices []*device.Device, points pointsFrom) error 
 	if b.n == 0 {
 		return nil
 	}
-	w, err := chooseWindows(devices[0], b.curve.Group, b.n, len(devices), &b.options)
-	if err != nil {
+	var err error
+	if b.windows, err = chooseWindows(devices[0], b.curve.Group, b.n, len(devices), &b.options); err != nil {
 		return err
 	}
-	b.windows = w
 	for _, d := range devices {
-		r, err := newResident(d, b.curve.Group, b.n, w, &b.options, points)
+		r, err := newResident(d, b.curve.Group, b.n, b.windows, &b.options, points)
 		if err != nil {
 			b.Close()
 			return err
@@ -49,31 +48,44 @@ func shares(w *plan.Windows, n, devices int) []plan.Range {
 	return out
 }
 
-// parts does the devices' shares side by side. The first failure stops the others.
-func (b *Bases[P, S]) parts(ctx context.Context, src source) ([]Part, error) {
-	ranges := shares(b.windows, b.n, len(b.residents))
-	if len(ranges) == 1 {
-		return b.residents[0].sums(ctx, src, ranges[0])
+// each calls f for 0 to n-1 side by side. The first failure ends the context of the
+// others, and is what each returns.
+func each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	if n == 1 {
+		return f(ctx, 0)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	out := make([][]Part, len(ranges))
 	var wg sync.WaitGroup
-	for i, r := range b.residents {
+	for i := range n {
 		wg.Go(func() {
-			var err error
-			if out[i], err = r.sums(ctx, src, ranges[i]); err != nil {
+			if err := f(ctx, i); err != nil {
 				cancel(err)
 			}
 		})
 	}
 	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
+	return context.Cause(ctx)
+}
+
+// collect is the parts of all devices' shares, which f gives.
+func (b *Bases[P, S]) collect(ctx context.Context, f func(ctx context.Context, i int) ([]Part, error)) ([]Part, error) {
+	out := make([][]Part, len(b.residents))
+	err := each(ctx, len(out), func(ctx context.Context, i int) (err error) {
+		out[i], err = f(ctx, i)
+		return err
+	})
 	var all []Part
 	for _, p := range out {
 		all = append(all, p...)
 	}
-	return all, nil
+	return all, err
+}
+
+// parts does the devices' shares side by side.
+func (b *Bases[P, S]) parts(ctx context.Context, src source) ([]Part, error) {
+	ranges := shares(b.windows, b.n, len(b.residents))
+	return b.collect(ctx, func(ctx context.Context, i int) ([]Part, error) {
+		return b.residents[i].sums(ctx, src, ranges[i])
+	})
 }

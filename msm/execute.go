@@ -5,6 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
+	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
 )
@@ -16,6 +17,7 @@ type run struct {
 	*schedule
 	main, side *device.Queue
 	points     device.Buffer[uint32]
+	lists      []plan.Sorted // by group, if the scalars were prepared
 
 	sorts   []*scatter.Workspace
 	sums    *bucket.Workspace
@@ -29,14 +31,11 @@ type run struct {
 // item is one chunk's group.
 type item struct{ chunk, group int }
 
-// execute gives the parts of the schedule's share of Σ scalars points.
-func (s *schedule) execute(main, side *device.Queue, points device.Buffer[uint32], src source) ([]Part, error) {
-	r := &run{schedule: s, main: main, side: side, points: points}
-	defer func() {
-		for _, f := range r.frees {
-			f()
-		}
-	}()
+// execute gives the parts of the schedule's share of Σ scalars points. If lists is not
+// nil the scalars are in them, and not in src.
+func (s *schedule) execute(main, side *device.Queue, points device.Buffer[uint32], src source, lists []plan.Sorted) ([]Part, error) {
+	r := &run{schedule: s, main: main, side: side, points: points, lists: lists}
+	defer r.free()
 	if err := r.alloc(); err != nil {
 		return nil, err
 	}
@@ -44,6 +43,12 @@ func (s *schedule) execute(main, side *device.Queue, points device.Buffer[uint32
 		return nil, err
 	}
 	return r.finish()
+}
+
+func (r *run) free() {
+	for _, f := range r.frees {
+		f()
+	}
 }
 
 func alloc(r *run, q *device.Queue, words int) (device.Buffer[uint32], error) {
@@ -55,16 +60,10 @@ func alloc(r *run, q *device.Queue, words int) (device.Buffer[uint32], error) {
 }
 
 func (r *run) alloc() error {
-	var all []*scatter.Layout
-	for _, row := range r.layouts {
-		all = append(all, row...)
-	}
-	for range r.workspaces() {
-		w, err := scatter.NewWorkspace(r.side, all...)
-		if err != nil {
+	if r.lists == nil {
+		if err := r.allocSorts(r.workspaces()); err != nil {
 			return err
 		}
-		r.sorts, r.frees = append(r.sorts, w), append(r.frees, w.Free)
 	}
 	sums, err := bucket.NewWorkspace(r.main, r.group, r.entries)
 	if err != nil {
@@ -94,7 +93,7 @@ func (r *run) alloc() error {
 	if r.out, err = alloc(r, r.side, total*xyzz+len(r.chunks)); err != nil {
 		return err
 	}
-	if r.upload {
+	if r.upload && r.lists == nil {
 		for range min(2, len(r.chunks)) {
 			b, err := alloc(r, r.side, (r.chunks[0][1]-r.chunks[0][0])*r.group.Scalar.Limbs)
 			if err != nil {
@@ -102,6 +101,22 @@ func (r *run) alloc() error {
 			}
 			r.scalars = append(r.scalars, b)
 		}
+	}
+	return nil
+}
+
+// allocSorts makes workspaces for sorting any item.
+func (r *run) allocSorts(n int) error {
+	var all []*scatter.Layout
+	for _, row := range r.layouts {
+		all = append(all, row...)
+	}
+	for range n {
+		w, err := scatter.NewWorkspace(r.side, all...)
+		if err != nil {
+			return err
+		}
+		r.sorts, r.frees = append(r.sorts, w), append(r.frees, w.Free)
 	}
 	return nil
 }
@@ -176,6 +191,9 @@ func (r *run) wait(q, other *device.Queue) error {
 
 // sort enqueues the sorting of an item, the at-th.
 func (r *run) sort(it item, at int, src source) (plan.Sorted, error) {
+	if r.lists != nil {
+		return r.lists[it.group], nil
+	}
 	if it.group == 0 {
 		var buf device.Buffer[uint32]
 		c := r.chunks[it.chunk]
@@ -224,6 +242,12 @@ func (r *run) reduce(group int) error {
 
 // finish waits, and reads what there is.
 func (r *run) finish() ([]Part, error) {
+	if r.group.Edwards != nil {
+		sums := r.out.Slice(0, r.out.Len()-len(r.chunks))
+		if err := edwards.ToXYZZ(r.side, r.group, sums, sums); err != nil {
+			return nil, fmt.Errorf("msm: %w", err)
+		}
+	}
 	words, err := r.out.Read(r.side)
 	if err != nil {
 		return nil, fmt.Errorf("msm: %w", err)

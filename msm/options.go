@@ -40,6 +40,9 @@ type Options struct {
 	// Chunk is how many points are added at a time; 0 takes as many as fit the
 	// devices' memory budgets.
 	Chunk int
+	// Digits, if not nil, are those of other bases, of a group with the same scalars:
+	// scalars that those prepare can be used for these too.
+	Digits *Digits
 
 	groups int // of windows, for tests; 0 for what is thought best
 }

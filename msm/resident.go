@@ -10,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/msm/internal/bases"
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
+	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
@@ -41,6 +42,13 @@ type key struct {
 
 // chooseWindows takes the cheapest windows for which a device has the memory.
 func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Options) (*plan.Windows, error) {
+	if o.Digits != nil {
+		if o.Digits.n != n || o.Digits.field != g.Scalar {
+			return nil, fmt.Errorf("msm: %s: %w: digits of %d scalars of %s for %d of %s", g.Name, ErrInput, o.Digits.n, o.Digits.field.Name, n, g.Scalar.Name)
+		}
+		return o.Digits.windows, nil
+	}
+	g = form(g, o)
 	p := plan.Problem{Group: g, N: n, Devices: devices, Card: plan.CardOf(dev.Info()), Tables: o.Tables, Window: o.Window}
 	free, err := memory(dev)
 	if err != nil {
@@ -79,6 +87,15 @@ func memory(dev *device.Device) (int64, error) {
 	return max(1, limit-dev.InUse()), nil
 }
 
+// form is the form of a group that sums are made in: Edwards' where there is one, and
+// all bases are known to be in the subgroup in which it has no exceptions.
+func form(g *curve.Group, o *Options) *curve.Group {
+	if f := edwards.Form(g); f != nil && o.Subgroup != Unchecked {
+		return f
+	}
+	return g
+}
+
 // pointsFrom is where bases come from: one of the two.
 type pointsFrom struct {
 	host   []uint32
@@ -88,7 +105,7 @@ type pointsFrom struct {
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
 	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}}
-	units, err := kernels(g)
+	units, err := kernels(form(g, o))
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +117,7 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 		return nil, err
 	}
 	defer q.Close()
-	if from.device.Len() > 0 && w.Copies == 1 {
+	if from.device.Len() > 0 && w.Copies == 1 && form(g, o) == g {
 		r.points, r.borrows = from.device, true
 		return r, from.device.Use(q)
 	}
@@ -117,6 +134,9 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 	if err == nil && w.Copies > 1 {
 		err = bases.Multiples(q, g, r.points, w.Copies, w.Stride)
 	}
+	if f := form(g, o); err == nil && f != g {
+		err = r.toEdwards(q, f)
+	}
 	if err == nil {
 		err = q.Sync()
 	}
@@ -127,6 +147,21 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 	return r, nil
 }
 
+// toEdwards replaces the points by those of another form of the curve.
+func (r *resident) toEdwards(q *device.Queue, form *curve.Group) error {
+	points, err := device.Alloc[uint32](q, r.n*r.windows.Copies*form.AffineBytes()/4)
+	if err != nil {
+		return err
+	}
+	if err := edwards.FromAffine(q, form, points, r.points); err != nil {
+		points.Free()
+		return err
+	}
+	r.points.Free()
+	r.points, r.group = points, form
+	return nil
+}
+
 func (r *resident) free() {
 	if !r.borrows {
 		r.points.Free()
@@ -135,16 +170,27 @@ func (r *resident) free() {
 
 // sums does a share of a multiplication and gives the parts of its sum.
 func (r *resident) sums(ctx context.Context, src source, rng plan.Range) ([]Part, error) {
+	return r.sumsOf(ctx, src, nil, rng)
+}
+
+// sumsOf is sums with scalars from src, or from what was prepared if that is not nil.
+func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, rng plan.Range) ([]Part, error) {
 	if rng.From >= rng.To || rng.Low >= rng.High {
 		return nil, ctx.Err()
 	}
-	select {
-	case r.lane <- struct{}{}:
-		defer func() { <-r.lane }()
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	leave, err := r.enter(ctx)
+	if err != nil {
+		return nil, err
 	}
-	s, err := r.schedule(key{rng, src.upload()})
+	defer leave()
+	var s *schedule
+	var lists []plan.Sorted
+	if p != nil {
+		s, err = p.schedule.forGroup(r.group)
+		lists = p.lists
+	} else {
+		s, err = r.schedule(key{rng, src.upload()})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -160,7 +206,17 @@ func (r *resident) sums(ctx context.Context, src source, rng plan.Range) ([]Part
 		}
 		defer side.Close()
 	}
-	return s.execute(main, side, r.points, src)
+	return s.execute(main, side, r.points, src, lists)
+}
+
+// enter waits for the device's lane; leave gives it up.
+func (r *resident) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case r.lane <- struct{}{}:
+		return func() { <-r.lane }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // schedule is one that fits the memory that the device has left.
@@ -192,5 +248,9 @@ func kernels(g *curve.Group) ([]*kernel.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(scatter.SourcesOf(g.Scalar), b, r), nil
+	out := append(scatter.SourcesOf(g.Scalar), b, r)
+	if g.Edwards != nil {
+		out = append(out, edwards.Sources()...)
+	}
+	return out, nil
 }

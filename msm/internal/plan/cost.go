@@ -44,6 +44,7 @@ func CardOf(info device.Info) Card {
 const (
 	accumulateProducts = 9.06
 	addProducts        = 13
+	edwardsProducts    = 7 // of a mixed addition; 8 of two sums
 )
 
 // productWork is the multiply-adds of one product of coordinates.
@@ -94,10 +95,14 @@ func (p *Problem) Cost(w *Windows) Cost {
 	chunk := math.Max(8, entries/threads)
 	merges := math.Log2(math.Max(2, 2*entries/chunk/16)) / 3
 	lat := latency(p.Group)
+	accumulate, add := accumulateProducts, float64(addProducts)
+	if p.Group.Edwards != nil {
+		accumulate, add = edwardsProducts, edwardsProducts+1
+	}
 	return Cost{
 		Sort:       entries * 36 / p.Card.Bytes,
-		Accumulate: entries * accumulateProducts / rate,
-		Reduce:     buckets * 2 * addProducts / rate,
+		Accumulate: entries * accumulate / rate,
+		Reduce:     buckets * 2 * add / rate,
 		Latency:    lat*(math.Min(chunk, 8)+merges*16+float64(depth)) + p.Card.Launch*(12+merges+float64(depth)/2),
 	}
 }
