@@ -232,7 +232,7 @@ func TestSkip(t *testing.T) {
 	if _, err := Run(context.Background(), o); !errors.Is(err, ErrSkip) || !errors.Is(err, device.ErrNoMemory) || !slices.Equal(left, []string{"bn254-2^8"}) {
 		t.Errorf("%v, left out %q", err, left)
 	}
-	if _, err := msmDevices(nil, 99); !errors.Is(err, ErrSkip) || !strings.Contains(err.Error(), "99 GPUs") {
+	if _, err := msmDevices(99); !errors.Is(err, ErrSkip) || !strings.Contains(err.Error(), "99 GPUs") {
 		t.Errorf("99 GPUs: %v", err)
 	}
 }
