@@ -157,4 +157,4 @@ template <class P> struct DivisionSteps {
 };
 
 // gcd_inverse is 1/a, 0 for 0.
-template <class P> DEVICE_CALL Mont<P> gcd_inverse(const Mont<P> &a) { return DivisionSteps<P>::inverse(canonical(a)); }
+template <class P> DEVICE_CALL Mont<P> gcd_inverse(Mont<P> a) { return DivisionSteps<P>::inverse(canonical(a)); }

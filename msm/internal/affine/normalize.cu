@@ -19,7 +19,7 @@ extern "C" __global__ void __launch_bounds__(128) affine_normalize_VARIANT(u32 *
     // Where the point is to go, there is room for the product of all before it.
     E::store(out + i * (2 * N), run);
     const F zzz = E::fetch(sums + i * (4 * N) + 3 * N);
-    if (!is_zero(zzz)) run = mul(run, zzz);
+    if (!is_zero(zzz)) run = product(run, zzz);
   }
   E::store(leaf, blockDim.x, run);
   block_inverse<F>(leaves, leaves + blockDim.x * E::n, room);
@@ -36,10 +36,10 @@ extern "C" __global__ void __launch_bounds__(128) affine_normalize_VARIANT(u32 *
       set_zero(p.y);
     } else {
       // 1/ZZZ is 1/z³, and 1/ZZ is (ZZ/ZZZ)².
-      const F u = mul(inv, E::load(to)), z = mul(E::fetch(from + 2 * N), u);
-      inv = mul(inv, zzz);
-      p.x = canonical(mul(E::fetch(from), sqr(z)));
-      p.y = canonical(mul(E::fetch(from + N), u));
+      const F u = product(inv, E::load(to)), z = product(E::fetch(from + 2 * N), u);
+      inv = product(inv, zzz);
+      p.x = canonical(product(E::fetch(from), square(z)));
+      p.y = canonical(product(E::fetch(from + N), u));
     }
     E::store(to, p.x);
     E::store(to + N, p.y);

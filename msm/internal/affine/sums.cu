@@ -43,8 +43,8 @@ DEVICE_CALL u32 following(const u32 *offsets, u32 count, u32 b, u32 s) {
 }
 
 // tangent is the numerator of the slope at a point, which has two y below it.
-DEVICE_CALL F tangent(const F &x) {
-  const F xx = sqr(x);
+DEVICE_CALL F tangent(F x) {
+  const F xx = square(x);
   F m = add(dbl(xx), xx);
   if (!Group::a_is_zero) m = add(m, Group::a());
   return m;
@@ -175,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
           }
         }
       }
-      run = k == 0 ? d : mul(run, d);
+      run = k == 0 ? d : product(run, d);
       E::store(products + k * row, threads, run);
     }
     if (!SHARED_PRODUCTS) E::store(leaves + threadIdx.x, threads, run);
@@ -199,12 +199,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
           up = tangent(x);
         }
         if (k > 0) {
-          i = mul(inv, E::load(products + (k - 1) * row, threads));
-          inv = mul(inv, d);
+          i = product(inv, E::load(products + (k - 1) * row, threads));
+          inv = product(inv, d);
         }
-        const F slope = mul(up, i);
-        x = sub(sub(sqr(slope), x), sx);
-        y = sub(mul(slope, sub(sx, x)), sy);
+        const F slope = product(up, i);
+        x = sub(sub(square(slope), x), sx);
+        y = sub(product(slope, sub(sx, x)), sy);
       }
       E::store(sum, threads, x);
       E::store(sum + row, threads, y);
