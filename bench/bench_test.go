@@ -15,7 +15,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	devicetest.Main(m, CardSource, ArithSource, BN254Source, RandomSource, BabyBearHashSource, KoalaBearHashSource)
+	devicetest.Main(m, append(ProductSources(), CardSource, ArithSource, BN254Source, RandomSource, BabyBearHashSource, KoalaBearHashSource)...)
 }
 
 func row() Row {
@@ -170,6 +170,7 @@ var small = []Options{
 	{Suite: "whir", Pattern: "^(poseidon2|compress)-"},
 	{Suite: "whir", Pattern: "-n8($|-)"},
 	{Suite: "msm", Pattern: "^bn254-2^8(-skew-half)?$"},
+	{Suite: "msm", Pattern: "^product-"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
 
@@ -179,6 +180,9 @@ func TestSmallCases(t *testing.T) {
 			dev := devicetest.Open(t, name)
 			for _, o := range small {
 				o.Samples, o.Seed = 1, 1
+				if strings.HasPrefix(o.Pattern, "^product-") && name == "cpu" {
+					continue
+				}
 				cases, err := Select(o, dev.Kind())
 				if err != nil {
 					t.Fatal(err)

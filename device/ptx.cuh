@@ -248,6 +248,49 @@ DEVICE_INLINE u32 mul_lo(u32 a, u32 b) {
 #endif
 }
 
+// ---- double precision ---------------------------------------------------------------
+//
+// Each rounds to the nearest, once; the compiler fuses and reorders none of them.
+
+// fma_rn is a * b + c.
+DEVICE_INLINE double fma_rn(double a, double b, double c) {
+#if defined(ZKWARP_SIMT)
+  return __builtin_fma(a, b, c);
+#else
+  return __fma_rn(a, b, c);
+#endif
+}
+
+DEVICE_INLINE double add_rn(double a, double b) {
+#if defined(ZKWARP_SIMT)
+  return a + b;
+#else
+  return __dadd_rn(a, b);
+#endif
+}
+
+// bits_of is the representation of a: sign, 11 bits of exponent, 52 of mantissa.
+DEVICE_INLINE u64 bits_of(double a) {
+#if defined(ZKWARP_SIMT)
+  u64 r;
+  __builtin_memcpy(&r, &a, 8);
+  return r;
+#else
+  return (u64)__double_as_longlong(a);
+#endif
+}
+
+// double_of is the double with a representation.
+DEVICE_INLINE double double_of(u64 a) {
+#if defined(ZKWARP_SIMT)
+  double r;
+  __builtin_memcpy(&r, &a, 8);
+  return r;
+#else
+  return __longlong_as_double((i64)a);
+#endif
+}
+
 // ---- bits and bytes -------------------------------------------------------------
 
 DEVICE_INLINE u32 popcount(u32 a) {

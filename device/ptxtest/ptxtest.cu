@@ -5,6 +5,10 @@
 #define LO(x) ((u32)(x))
 #define HI(x) ((u32)((x) >> 32))
 
+// small is a double with a's sign and mantissa, and an exponent that makes products
+// finite and sums of products and doubles meet.
+DEVICE_INLINE double small(u64 a) { return double_of((a & 0x800fffffffffffffull) | (u64)(1023 - 100 + (a >> 52 & 127)) << 52); }
+
 // Outputs of functions of a triple (a, b, c) of 64-bit words; s sets the carry
 // that goes into a chain.
 extern "C" __global__ void __launch_bounds__(256) ptx_scalar(u64 *out, const u64 *in, u32 n, u32 outputs) {
@@ -35,6 +39,14 @@ extern "C" __global__ void __launch_bounds__(256) ptx_scalar(u64 *out, const u64
   OUT(lop3<0xE8>(LO(a), LO(b), LO(c)));
   OUT(lop3<0xCA>(LO(a), LO(b), LO(c)));
   OUT(lop3<0x1B>(LO(a), LO(b), LO(c)));
+  // Doubles that stay finite: exponents within 2^200 of 1.
+  {
+    const double x = small(a), y = small(b), z = small(c), w = double_of((bits_of(x) & 1ull << 63) | bits_of(y) >> 1 << 1);
+    OUT(bits_of(fma_rn(x, y, z)));
+    OUT(bits_of(fma_rn(x, y, -(x * y))));
+    OUT(bits_of(add_rn(x, z)));
+    OUT(bits_of(add_rn(x, w)));
+  }
 // A step that starts a chain, with its carry; one in the middle; one at the end.
 #define ONE(T, zero, step)                                                                         \
   {                                                                                                \

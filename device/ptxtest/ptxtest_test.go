@@ -1,6 +1,7 @@
 package ptxtest
 
 import (
+	"math"
 	"math/bits"
 	"testing"
 
@@ -25,6 +26,11 @@ type output struct {
 
 func lo(x uint64) uint32 { return uint32(x) }
 func hi(x uint64) uint32 { return uint32(x >> 32) }
+
+// small is the kernel's.
+func small(a uint64) float64 {
+	return math.Float64frombits(a&0x800fffffffffffff | (1023-100+a>>52&127)<<52)
+}
 
 func dot(a, b uint32, f func(x, y byte) uint32) uint32 {
 	var s uint32
@@ -77,6 +83,17 @@ var scalars = append([]output{
 	{"lop3 majority", func(a, b, c, _ uint64) uint64 { return uint64(lo(a&b | a&c | b&c)) }},
 	{"lop3 select", func(a, b, c, _ uint64) uint64 { return uint64(lo(a&b | ^a&c)) }},
 	{"lop3 1B", func(a, b, c, _ uint64) uint64 { return uint64(lo(^a&^c&^b | ^a&^b&c | ^a&b&c | a&^b&^c)) }},
+	{"fma_rn", func(a, b, c, _ uint64) uint64 { return math.Float64bits(math.FMA(small(a), small(b), small(c))) }},
+	{"fma_rn, remainder", func(a, b, _, _ uint64) uint64 {
+		x, y := small(a), small(b)
+		product := x * y
+		return math.Float64bits(math.FMA(x, y, -product))
+	}},
+	{"add_rn", func(a, _, c, _ uint64) uint64 { return math.Float64bits(small(a) + small(c)) }},
+	{"add_rn, signs", func(a, b, _, _ uint64) uint64 {
+		x, y := small(a), small(b)
+		return math.Float64bits(x + math.Float64frombits(math.Float64bits(x)&(1<<63)|math.Float64bits(y)>>1<<1))
+	}},
 }, append(append(chains32(), chains64()...),
 	output{"limb product, low", func(a, b, _, _ uint64) uint64 { _, l := bits.Mul64(a, b); return l }},
 	output{"limb product, high", func(a, b, _, _ uint64) uint64 { h, _ := bits.Mul64(a, b); return h }},

@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/ptxtest"
 	fields "github.com/zkwarp/zkwarp/field/conformance"
+	fp64 "github.com/zkwarp/zkwarp/field/fp64/conformance"
 	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
 	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
 	logup "github.com/zkwarp/zkwarp/logup/prover"
@@ -31,7 +32,9 @@ import (
 func All() []*kernel.Source {
 	return slices.Concat(
 		curve.Sources(),
+		bench.ProductSources(),
 		fields.Sources(),
+		fp64.Sources(),
 		merkle.Sources(),
 		ntt.Sources(),
 		msm.Sources(),
