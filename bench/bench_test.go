@@ -15,7 +15,8 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	devicetest.Main(m, append(ProductSources(), CardSource, ArithSource, BN254Source, RandomSource, BabyBearHashSource, KoalaBearHashSource)...)
+	devicetest.Main(m, append(slices.Concat(ProductSources(), MSMFieldSources()),
+		CardSource, ArithSource, BN254Source, RandomSource, BabyBearHashSource, KoalaBearHashSource)...)
 }
 
 func row() Row {
@@ -170,7 +171,7 @@ var small = []Options{
 	{Suite: "whir", Pattern: "^(poseidon2|compress)-"},
 	{Suite: "whir", Pattern: "-n8($|-)"},
 	{Suite: "msm", Pattern: "^bn254-2^8(-skew-half)?$"},
-	{Suite: "msm", Pattern: "^product-"},
+	{Suite: "msm", Pattern: "^(product|field)-"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
 

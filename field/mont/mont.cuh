@@ -79,8 +79,25 @@ template <class P> struct MontSteps {
   static __device__ __forceinline__ void step(u32 *even, u32 *odd, const u32 *a, u32 b, const u32 *p) {
     even[0] = add_cc(even[0], odd[1]);
     down(odd, a + 1, b);
-    row_add<N>(even, a, b);
-    odd[N - 1] = addc(odd[N - 1], 0u);
+    add_row(even, odd, a, b);
+    const u32 m = multiple(even);
+    row_add<N>(odd, p + 1, m);
+    clear(even, odd, p, m);
+  }
+
+  // add_row adds a's even words times b to the row, and the carry to high.
+  static __device__ __forceinline__ void add_row(u32 *row, u32 *high, const u32 *a, u32 b) {
+    row_add<N>(row, a, b);
+    high[N - 1] = addc(high[N - 1], 0u);
+  }
+
+  // step2 is step for a b + c d.
+  static __device__ __forceinline__ void step2(u32 *even, u32 *odd, const u32 *a, u32 b, const u32 *c, u32 d, const u32 *p) {
+    even[0] = add_cc(even[0], odd[1]);
+    down(odd, a + 1, b);
+    row_add<N>(odd, c + 1, d);
+    add_row(even, odd, a, b);
+    add_row(even, odd, c, d);
     const u32 m = multiple(even);
     row_add<N>(odd, p + 1, m);
     clear(even, odd, p, m);
@@ -112,6 +129,31 @@ template <class P> DEVICE_INLINE Mont<P> mul_interleaved(const Mont<P> &a, const
   for (u32 i = 1; i < N; i += 2) {
     S::step(odd, even, a.x, b.x[i], p);
     if (i + 1 < N) S::step(even, odd, a.x, b.x[i + 1], p);
+  }
+  Mont<P> r;
+  S::sum(r.x, even, odd);
+  return r;
+}
+
+// mul_sum_interleaved is (a b + c d) / 2^(32N) with one reduction. The sum stays below
+// 2^32 (a + c + p), for which there is room if P::SUMS.
+template <class P> DEVICE_INLINE Mont<P> mul_sum_interleaved(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
+  typedef MontSteps<P> S;
+  enum : u32 { N = P::N };
+  u32 p[N + 1], even[N], odd[N];
+#pragma unroll
+  for (u32 j = 0; j < N; j++) p[j] = P::p(j);
+  row_start<N>(even, a.x, b.x[0]);
+  row_start<N>(odd, a.x + 1, b.x[0]);
+  row_add<N>(odd, c.x + 1, d.x[0]);
+  S::add_row(even, odd, c.x, d.x[0]);
+  const u32 m = S::multiple(even);
+  row_add<N>(odd, p + 1, m);
+  S::clear(even, odd, p, m);
+#pragma unroll
+  for (u32 i = 1; i < N; i += 2) {
+    S::step2(odd, even, a.x, b.x[i], c.x, d.x[i], p);
+    if (i + 1 < N) S::step2(even, odd, a.x, b.x[i + 1], c.x, d.x[i + 1], p);
   }
   Mont<P> r;
   S::sum(r.x, even, odd);
@@ -188,21 +230,33 @@ template <class P> DEVICE_INLINE Wide<P> sub(const Wide<P> &a, const Wide<P> &b)
   return r;
 }
 
-template <class P> DEVICE_INLINE Wide<P> add(const Wide<P> &a, const Wide<P> &b) {
-  enum : u32 { N = P::N };
+// less_wide takes p 2^(32N) away where that leaves no negative number.
+template <class P> DEVICE_INLINE Wide<P> less_wide(const Wide<P> &t) {
+  Mont<P> high;
+  Wide<P> r = t;
+#pragma unroll
+  for (u32 j = 0; j < P::N; j++) high.x[j] = t.x[P::N + j];
+  high = less_p(high);
+#pragma unroll
+  for (u32 j = 0; j < P::N; j++) r.x[P::N + j] = high.x[j];
+  return r;
+}
+
+template <class P> DEVICE_INLINE Wide<P> add_words(const Wide<P> &a, const Wide<P> &b) {
   Wide<P> r;
   r.x[0] = add_cc(a.x[0], b.x[0]);
 #pragma unroll
-  for (u32 j = 1; j < 2 * N - 1; j++) r.x[j] = addc_cc(a.x[j], b.x[j]);
-  r.x[2 * N - 1] = addc(a.x[2 * N - 1], b.x[2 * N - 1]);
-  if (P::SPARE > 2 || !P::LAZY) return r; // 8p² < p 2^(32N), or 2p² is
-  Mont<P> high;
-#pragma unroll
-  for (u32 j = 0; j < N; j++) high.x[j] = r.x[N + j];
-  high = less_p(high);
-#pragma unroll
-  for (u32 j = 0; j < N; j++) r.x[N + j] = high.x[j];
+  for (u32 j = 1; j < 2 * P::N - 1; j++) r.x[j] = addc_cc(a.x[j], b.x[j]);
+  r.x[2 * P::N - 1] = addc(a.x[2 * P::N - 1], b.x[2 * P::N - 1]);
   return r;
+}
+
+template <class P> DEVICE_INLINE Wide<P> add(const Wide<P> &a, const Wide<P> &b) { return less_wide(add_words(a, b)); }
+
+// add_products is the sum of two products of elements, which is below p 2^(32N) by itself
+// with three spare bits, 8p² being so, or where elements are below p, 2p² being so.
+template <class P> DEVICE_INLINE Wide<P> add_products(const Wide<P> &a, const Wide<P> &b) {
+  return P::SPARE > 2 || !P::LAZY ? add_words(a, b) : add(a, b);
 }
 
 // reduce is t / 2^(32N).
@@ -217,6 +271,29 @@ template <class P> DEVICE_INLINE Mont<P> mul_here(const Mont<P> &a, const Mont<P
   return P::LAZY ? r : less_p(r);
 }
 
+// negative is a number congruent to -a, from 1 to 2p, or to p where elements are below p.
+template <class P> DEVICE_INLINE Mont<P> negative(const Mont<P> &a) {
+  Mont<P> r;
+  r.x[0] = sub_cc(P::LAZY ? P::p2(0) : P::p(0), a.x[0]);
+#pragma unroll
+  for (u32 j = 1; j < P::N - 1; j++) r.x[j] = subc_cc(P::LAZY ? P::p2(j) : P::p(j), a.x[j]);
+  r.x[P::N - 1] = subc(P::LAZY ? P::p2(P::N - 1) : P::p(P::N - 1), a.x[P::N - 1]);
+  return r;
+}
+
+template <class P> DEVICE_INLINE Mont<P> mul_add_here(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
+  if (!MontChoice<P>::interleaved || !P::SUMS) return reduce(add_products(wide_mul(a, b), wide_mul(c, d)));
+  const Mont<P> r = mul_sum_interleaved(a, b, c, d);
+  // Below p + 8p² / 2^(32N), or p + 2p² / 2^(32N).
+  if (P::LAZY) return P::SPARE > 2 ? r : less<P, true>(r);
+  return less_p(r);
+}
+
+template <class P> DEVICE_INLINE Mont<P> mul_sub_here(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
+  if (!MontChoice<P>::interleaved || !P::SUMS) return reduce(sub(wide_mul(a, b), wide_mul(c, d)));
+  return mul_add_here(a, b, negative(c), d);
+}
+
 // The products of long elements are functions that are called, their words passed in
 // registers: copies of some thousand instructions each would cost more, and take the
 // compiler minutes.
@@ -225,11 +302,11 @@ template <class P> DEVICE_CALL Mont<P> mul_called(Mont<P> a, Mont<P> b) { return
 template <class P> DEVICE_CALL Mont<P> sqr_called(Mont<P> a) { return reduce(wide_sqr(a)); }
 
 template <class P> DEVICE_CALL Mont<P> mul_sub_called(Mont<P> a, Mont<P> b, Mont<P> c, Mont<P> d) {
-  return reduce(sub(wide_mul(a, b), wide_mul(c, d)));
+  return mul_sub_here(a, b, c, d);
 }
 
 template <class P> DEVICE_CALL Mont<P> mul_add_called(Mont<P> a, Mont<P> b, Mont<P> c, Mont<P> d) {
-  return reduce(add(wide_mul(a, b), wide_mul(c, d)));
+  return mul_add_here(a, b, c, d);
 }
 
 // mul is a b.
@@ -244,12 +321,12 @@ template <class P> DEVICE_LARGE Mont<P> sqr(const Mont<P> &a) {
 
 // mul_sub is a b - c d.
 template <class P> DEVICE_LARGE Mont<P> mul_sub(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
-  return MontChoice<P>::call ? mul_sub_called(a, b, c, d) : reduce(sub(wide_mul(a, b), wide_mul(c, d)));
+  return MontChoice<P>::call ? mul_sub_called(a, b, c, d) : mul_sub_here(a, b, c, d);
 }
 
 // mul_add is a b + c d.
 template <class P> DEVICE_LARGE Mont<P> mul_add(const Mont<P> &a, const Mont<P> &b, const Mont<P> &c, const Mont<P> &d) {
-  return MontChoice<P>::call ? mul_add_called(a, b, c, d) : reduce(add(wide_mul(a, b), wide_mul(c, d)));
+  return MontChoice<P>::call ? mul_add_called(a, b, c, d) : mul_add_here(a, b, c, d);
 }
 
 template <class P> DEVICE_INLINE Mont<P> add(const Mont<P> &a, const Mont<P> &b) {

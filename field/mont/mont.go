@@ -58,6 +58,7 @@ func New(name, modulus string) *Field {
 	f.params = kernel.Template{Name: "field/mont/params.cuh", Text: paramsText}.Unit(name, []string{
 		"FIELD_LIMBS", fmt.Sprint(f.Limbs),
 		"FIELD_SPARE", fmt.Sprint(32*f.Limbs - p.BitLen()),
+		"FIELD_SUMS", fmt.Sprint(f.sums()),
 		"FIELD_INVERSE", fmt.Sprintf("%#xu", f.Inverse()),
 		"FIELD_MODULUS2", f.list(new(big.Int).Lsh(p, 1)),
 		"FIELD_MODULUS", f.list(p),
@@ -84,6 +85,16 @@ func (f *Field) Inverse() uint32 {
 	word := new(big.Int).Lsh(big.NewInt(1), 32)
 	v := new(big.Int).ModInverse(f.Modulus, word)
 	return uint32(v.Sub(word, v).Uint64())
+}
+
+// sums says whether 2^32 (a + c + p) is below 2^(32·(Limbs+1)) for any elements a and c
+// of kernels: see mul_sum_interleaved.
+func (f *Field) sums() bool {
+	times := int64(3)
+	if 32*f.Limbs-f.Bits() >= 2 {
+		times = 5
+	}
+	return new(big.Int).Mul(f.Modulus, big.NewInt(times)).Cmp(f.radix()) < 0
 }
 
 // Words are the words of v, which must lie in [0, 2^(32·Limbs)).

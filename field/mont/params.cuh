@@ -7,6 +7,8 @@ struct VARIANT {
   // whether the functions of mont.cuh take and give any number below 2p; if not, all are
   // below p
   static constexpr bool LAZY = SPARE >= 2;
+  // whether two products of elements and one of p by a word have room in N + 1 words
+  static constexpr bool SUMS = FIELD_SUMS;
   // -1/p modulo 2^32
   static constexpr u32 inverse = FIELD_INVERSE;
   __device__ static __forceinline__ u32 p(u32 i) {

@@ -31,6 +31,7 @@ import (
 // All is every translation unit, one for each .cu file of the repository.
 func All() []*kernel.Source {
 	return slices.Concat(
+		bench.MSMFieldSources(),
 		curve.Sources(),
 		bench.ProductSources(),
 		fields.Sources(),
