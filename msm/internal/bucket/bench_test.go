@@ -60,7 +60,7 @@ func BenchmarkSums(b *testing.B) {
 				b.Fatal(err)
 			}
 			defer buckets.Free()
-			for _, w := range []int{1, 2, 4, 8} {
+			for _, w := range []int{1, 2, 4} {
 				b.Run(fmt.Sprintf("waves-%d", w), func(b *testing.B) {
 					u := units[g]
 					w, err := newWorkspace(q, g, entries, shape{threads: q.Device().Info().Units * u.threads * u.resident * w, least: 8})
