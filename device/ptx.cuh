@@ -411,6 +411,14 @@ template <class T> DEVICE_INLINE void store_streaming(T *p, T v) {
 #endif
 }
 
+// forget makes the compiler read again from memory what it read or wrote before, where it
+// would keep it in registers. It is no instruction.
+DEVICE_INLINE void forget() {
+#if !defined(ZKWARP_SIMT)
+  asm volatile("" : : : "memory");
+#endif
+}
+
 // copy_async starts a copy of 16 bytes from global to shared memory, both at
 // multiples of 16. What it copies to is undefined until the thread has waited for
 // the copy's group, and for other threads until a barrier after that.

@@ -7,57 +7,15 @@
 // A slot's id is its bucket's, with DONE where there is nothing to add up. Those without
 // DONE are in ascending order.
 #include "GROUP_HEADER"
+#include "msm/internal/bucket/running.cuh"
 
 #define DONE 0x80000000u
 
-typedef Group::Point Point;
 typedef Group::Sum Sum;
+typedef RUNNING_SUM RunningSum;
 
-// Points and sums are whole numbers of 16 bytes.
-template <class T> DEVICE_INLINE T fetch(const u32 *base, u64 i) {
-  T r;
-  const uint4 *const from = reinterpret_cast<const uint4 *>(base) + i * (sizeof(T) / 16);
-  u32 *const to = reinterpret_cast<u32 *>(&r);
-#pragma unroll
-  for (u32 j = 0; j < sizeof(T) / 16; j++) {
-    const uint4 v = ldg(from + j);
-    to[4 * j] = v.x;
-    to[4 * j + 1] = v.y;
-    to[4 * j + 2] = v.z;
-    to[4 * j + 3] = v.w;
-  }
-  return r;
-}
-
-DEVICE_INLINE Sum load_sum(const u32 *base, u64 i) {
-  Sum r;
-  const uint4 *const from = reinterpret_cast<const uint4 *>(base) + i * (sizeof(Sum) / 16);
-  u32 *const to = reinterpret_cast<u32 *>(&r);
-#pragma unroll
-  for (u32 j = 0; j < sizeof(Sum) / 16; j++) {
-    const uint4 v = from[j];
-    to[4 * j] = v.x;
-    to[4 * j + 1] = v.y;
-    to[4 * j + 2] = v.z;
-    to[4 * j + 3] = v.w;
-  }
-  return r;
-}
-
-DEVICE_INLINE void store_sum(u32 *base, u64 i, const Sum &sum) {
-  const Sum s = canonical(sum);
-  uint4 *const to = reinterpret_cast<uint4 *>(base) + i * (sizeof(Sum) / 16);
-  const u32 *const from = reinterpret_cast<const u32 *>(&s);
-#pragma unroll
-  for (u32 j = 0; j < sizeof(Sum) / 16; j++) {
-    uint4 v;
-    v.x = from[4 * j];
-    v.y = from[4 * j + 1];
-    v.z = from[4 * j + 2];
-    v.w = from[4 * j + 3];
-    to[j] = v;
-  }
-}
+DEVICE_INLINE u32 *sum_at(u32 *base, u64 i) { return base + i * (sizeof(Sum) / 4); }
+DEVICE_INLINE Sum load_sum(const u32 *base, u64 i) { return load<Sum>(base + i * (sizeof(Sum) / 4)); }
 
 // plus is sum and the i-th sum of base. Sums pass by value: NVRTC 13.0 forgets the first
 // word of one whose copy goes by reference to a call in one branch and to memory in
@@ -66,11 +24,17 @@ DEVICE_CALL Sum plus(Sum sum, const u32 *base, u64 i) { return add(sum, load_sum
 
 // put writes the sum of a bucket, or adds it to what the bucket holds.
 DEVICE_INLINE void put(u32 *buckets, u32 b, const Sum &sum, u32 onto) {
-  if (onto) {
-    store_sum(buckets, b, plus(sum, buckets, b));
-  } else {
-    store_sum(buckets, b, sum);
-  }
+  if (onto)
+    store(sum_at(buckets, b), canonical(plus(sum, buckets, b)));
+  else
+    store(sum_at(buckets, b), canonical(sum));
+}
+
+DEVICE_INLINE void put(u32 *buckets, u32 b, const RunningSum &sum, u32 onto) {
+  if (onto)
+    store(sum_at(buckets, b), canonical(plus(sum.get(), buckets, b)));
+  else
+    sum.write(sum_at(buckets, b));
 }
 
 // chunk is how many entries a thread has.
@@ -117,15 +81,15 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
   u32 at = (u32)from, b = find(offsets, 0, count, at), end = ldg(offsets + b + 1);
   // whole: the bucket's first entry is this thread's
   u32 whole = ldg(offsets + b) == at, slot = 2 * t;
-  Sum sum;
-  set_infinity(sum);
+  SHARED_DYNAMIC(uint4, shared);
+  RunningSum sum(shared);
   for (; at < to; at++) {
     if (at == end) {
       if (whole) {
         put(buckets, b, sum, onto);
       } else {
         ids[slot] = b;
-        store_sum(partials, slot, sum);
+        sum.write(sum_at(partials, slot));
       }
       slot = 2 * t + 1;
       whole = 1;
@@ -137,18 +101,16 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
         b = following(offsets, count, b, at);
         end = ldg(offsets + b + 1);
       }
-      set_infinity(sum);
+      sum.clear();
     }
     const u32 e = ldg(entries + at);
-    Point p = fetch<Point>(points, e & 0x7fffffffu);
-    if (e >> 31) p = neg(p);
-    sum = accumulate(sum, p);
+    sum.take(points + (u64)(e & 0x7fffffffu) * (sizeof(Group::Point) / 4), e >> 31);
   }
   if (whole && end == to) {
     put(buckets, b, sum, onto);
   } else {
     ids[slot] = b;
-    store_sum(partials, slot, sum);
+    sum.write(sum_at(partials, slot));
   }
 }
 
@@ -196,7 +158,7 @@ extern "C" __global__ void __launch_bounds__(64) bucket_merge_VARIANT(const u32 
     }
     if (runs == 1 && !last) {
       first = b;
-      store_sum(out_partials, 2 * t, sum);
+      store(sum_at(out_partials, 2 * t), canonical(sum));
     } else if (runs) {
       put(buckets, b, sum, onto);
     }
@@ -212,7 +174,7 @@ extern "C" __global__ void __launch_bounds__(64) bucket_merge_VARIANT(const u32 
       second = b;
     else
       first = b;
-    store_sum(out_partials, 2 * t + k, sum);
+    store(sum_at(out_partials, 2 * t + k), canonical(sum));
   }
   if (!last) {
     out_ids[2 * t] = first;

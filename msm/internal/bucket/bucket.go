@@ -15,6 +15,11 @@ import (
 //go:embed accumulate.cu
 var accumulateText string
 
+//go:embed running.cuh
+var runningText string
+
+var running = &kernel.Source{Name: "msm/internal/bucket/running.cuh", Text: runningText, Headers: []*kernel.Source{curve.XYZZ, curve.Fp2}}
+
 // merged is how many slots of partial sums one thread makes two of.
 const merged = 16
 
@@ -23,32 +28,38 @@ type unit struct {
 	source   *kernel.Source
 	threads  int // of a block of bucket_accumulate
 	resident int // blocks that a multiprocessor holds at a time
+	shared   int // bytes of shared memory of a block
 }
 
-func newUnit(g *curve.Group, threads, resident int) *unit {
+// newUnit has kernels whose running sums are in registers, or in shared memory.
+func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 	t := kernel.Template{Name: "msm/internal/bucket/accumulate.cu", Text: accumulateText}
-	return &unit{
-		source: g.Unit(t, []string{
-			"BLOCK_THREADS", fmt.Sprint(threads),
-			"BLOCKS_RESIDENT", fmt.Sprint(resident),
-		}, kernel.PTX),
-		threads:  threads,
-		resident: resident,
+	u := &unit{threads: threads, resident: resident}
+	sum := "InRegisters<Group>"
+	if inShared {
+		const numbers = 7
+		sum, u.shared = fmt.Sprintf("InShared<Group, %d>", threads), threads*numbers*g.Degree*g.Base.Bytes()
 	}
+	u.source = g.Unit(t, []string{
+		"BLOCK_THREADS", fmt.Sprint(threads),
+		"BLOCKS_RESIDENT", fmt.Sprint(resident),
+		"RUNNING_SUM", sum,
+	}, kernel.PTX, running)
+	return u
 }
 
 var units = map[*curve.Group]*unit{
-	curve.BN254G1:         newUnit(curve.BN254G1, 128, 4),
-	curve.BN254G2:         newUnit(curve.BN254G2, 128, 2),
-	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 3),
-	curve.BLS12377G2:      newUnit(curve.BLS12377G2, 128, 2),
-	curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, 128, 3),
-	curve.BLS12381G1:      newUnit(curve.BLS12381G1, 128, 3),
-	curve.BLS12381G2:      newUnit(curve.BLS12381G2, 128, 2),
-	curve.BW6761G1:        newUnit(curve.BW6761G1, 128, 2),
-	curve.BW6761G2:        newUnit(curve.BW6761G2, 128, 2),
-	curve.MNT4753G1:       newUnit(curve.MNT4753G1, 128, 2),
-	curve.Toy61:           newUnit(curve.Toy61, 128, 4),
+	curve.BN254G1:         newUnit(curve.BN254G1, 128, 4, false),
+	curve.BN254G2:         newUnit(curve.BN254G2, 64, 4, true),
+	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 3, false),
+	curve.BLS12377G2:      newUnit(curve.BLS12377G2, 64, 4, true),
+	curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, 128, 3, false),
+	curve.BLS12381G1:      newUnit(curve.BLS12381G1, 128, 3, false),
+	curve.BLS12381G2:      newUnit(curve.BLS12381G2, 64, 4, true),
+	curve.BW6761G1:        newUnit(curve.BW6761G1, 64, 4, true),
+	curve.BW6761G2:        newUnit(curve.BW6761G2, 64, 4, true),
+	curve.MNT4753G1:       newUnit(curve.MNT4753G1, 64, 4, true),
+	curve.Toy61:           newUnit(curve.Toy61, 128, 4, false),
 }
 
 // Sources is the package's translation units.
@@ -199,7 +210,7 @@ func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.S
 		}
 	}
 	t, first := w.shape.threads, w.levels[0]
-	err := w.launch(q, "bucket_accumulate", t, w.unit.threads, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
+	err := w.launch(q, "bucket_accumulate", t, w.unit.threads, w.unit.shared, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
 		device.U32(t), device.U32(w.shape.least), flag(onto), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
 	if err != nil {
 		return err
@@ -211,7 +222,7 @@ func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.S
 // chunks have parts of, from the partial sums in First.
 func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
 	t, first := w.shape.threads, w.levels[0]
-	err := w.launch(q, "bucket_join", t, 64, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), flag(onto),
+	err := w.launch(q, "bucket_join", t, 64, 0, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), flag(onto),
 		buckets.Arg(), first.ids.Arg(), first.sums.Arg())
 	if err != nil {
 		return err
@@ -222,7 +233,7 @@ func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer
 		if i+1 < len(w.levels) {
 			last, ids, sums = false, w.levels[i+1].ids.Arg(), w.levels[i+1].sums.Arg()
 		}
-		err := w.launch(q, "bucket_merge", (slots[i]+merged-1)/merged, 64, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
+		err := w.launch(q, "bucket_merge", (slots[i]+merged-1)/merged, 64, 0, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
 			buckets.Arg(), ids, sums)
 		if err != nil {
 			return err
@@ -238,9 +249,9 @@ func flag(b bool) device.Arg {
 	return device.U32(0)
 }
 
-func (w *Workspace) launch(q *device.Queue, name string, threads, block int, args ...device.Arg) error {
+func (w *Workspace) launch(q *device.Queue, name string, threads, block, shared int, args ...device.Arg) error {
 	k := device.Kernel{Source: w.unit.source, Name: name + "_" + w.group.Name}
-	if err := q.Launch(k, device.D1(device.Blocks(threads, block)), device.D1(block), 0, args...); err != nil {
+	if err := q.Launch(k, device.D1(device.Blocks(threads, block)), device.D1(block), shared, args...); err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
 	return nil
