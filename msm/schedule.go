@@ -117,7 +117,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 			if float64(c[1]-c[0])*float64(len(w.List)) > math.MaxUint32 && entries(w, b, c[1]-c[0]) > math.MaxUint32 {
 				return nil, nil
 			}
-			x, err := scatter.New(g.Scalar, w.List, plan.Range{From: c[0], To: c[1], Low: b[0], High: b[1]})
+			x, err := scatter.New(g.Scalar, w.List, plan.Range{From: c[0], To: c[1], Low: b[0], High: b[1]}, scatter.For(l.info))
 			if err != nil {
 				return nil, fmt.Errorf("msm: %w", err)
 			}

@@ -117,7 +117,7 @@ func BenchmarkRun(b *testing.B) {
 		if p[3] == "uniform" {
 			form = Montgomery // as uniform
 		}
-		b.Run(c, func(b *testing.B) { benchmarkCase(b, d, f, 1<<log, width, words, form, tuningOf(b, p[4])) })
+		b.Run(c, func(b *testing.B) { benchmarkCase(b, d, f, 1<<log, width, words, form, tuningOf(b, d.Info(), p[4])) })
 	}
 }
 
@@ -131,8 +131,8 @@ func field(b *testing.B, name string) *mont.Field {
 	return nil
 }
 
-func tuningOf(b *testing.B, name string) Tuning {
-	t := Default()
+func tuningOf(b *testing.B, info device.Info, name string) Tuning {
+	t := For(info)
 	for _, change := range strings.Split(name, ",") {
 		key, value, _ := strings.Cut(change, "=")
 		v, _ := strconv.Atoi(value)
@@ -144,8 +144,14 @@ func tuningOf(b *testing.B, name string) Tuning {
 			t.Direct, t.TileBins = 1<<30, 1<<13
 		case "two":
 			t.Direct = 0
-		case "bin":
-			t.Bin, t.Long = v, v+v/10
+		case "long":
+			t.Long = v
+		case "wide":
+			t.Wide = v
+		case "widebins":
+			t.WideBins = v
+		case "shared":
+			t.Shared = v
 		case "tile":
 			t.Tile = v
 		case "tilebins":
@@ -159,7 +165,7 @@ func tuningOf(b *testing.B, name string) Tuning {
 
 func benchmarkCase(b *testing.B, d *device.Device, f *mont.Field, n, width int, words []uint32, form Form, t Tuning) {
 	windows := windowsOf(f, width)
-	l, err := Tuned(f, windows, all(n, windows), t)
+	l, err := New(f, windows, all(n, windows), t)
 	if err != nil {
 		b.Skip(err)
 	}

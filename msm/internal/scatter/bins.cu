@@ -6,7 +6,7 @@
 // first bin, the first bucket and their number; in order.
 #include "msm/internal/scatter/tile.cuh"
 
-enum : u32 { CHUNK = 4096 }; // counters of a block
+enum : u32 { CHUNK = 4096 }; // counters of a block that sums or scans
 
 // tiles_of is how many tiles a bin of n entries is cut into; none if it fits.
 DEVICE_INLINE u32 tiles_of(u32 n, u32 most, u32 tile) { return n > most ? (n - 1) / tile + 1 : 0; }
@@ -91,38 +91,80 @@ DEVICE_INLINE Bin bin_of(u32 b, const u32 *starts, const uint4 *regions, u32 cou
   return v;
 }
 
-// scatter_fine sorts one bin by bucket, and writes where its buckets start. For a bin that
-// is too long it clears that.
-extern "C" __global__ void __launch_bounds__(512) scatter_fine(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
-                                                               const uint4 *regions, u32 region_count, u32 most) {
-  SHARED_DYNAMIC(u32, start);
+// bin_to_sort finds the bin that a block sorts. Where it has more than most entries,
+// which is true then, it only clears the places of the bin's offsets.
+DEVICE_INLINE bool bin_to_sort(Bin &bin, u32 *offsets, const u32 *starts, const uint4 *regions, u32 region_count, u32 most) {
+  bin = bin_of(blockIdx.x, starts, regions, region_count);
+  if (bin.size <= most) return false;
+  for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = 0;
+  return true;
+}
+
+// scatter_fine sorts one bin by bucket, and writes where its buckets start. Ranks of
+// entries in their buckets are in shared memory.
+extern "C" __global__ void __launch_bounds__(1024, 2) scatter_fine(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
+                                                                   const uint4 *regions, u32 region_count, u32 most) {
+  SHARED_DYNAMIC(u32, sorted);
   __shared__ u32 sums[32];
-  const Bin bin = bin_of(blockIdx.x, starts, regions, region_count);
-  u32 *const sorted = start + bin.buckets;
-  if (bin.size > most) {
-    for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = 0;
-    return;
-  }
+  Bin bin;
+  if (bin_to_sort(bin, offsets, starts, regions, region_count, most)) return;
+  u32 *const start = sorted + bin.size;
+  u16 *const rank = reinterpret_cast<u16 *>(start + bin.buckets);
   for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) start[i] = 0;
   __syncthreads();
-  u32 guess = NONE;
+  list += bin.start, fine += bin.start;
   const u32 whole = (bin.size + 31) & ~31u; // whole warps
+  u32 guess = NONE;
   for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
     const bool live = i < bin.size;
-    take(start, live ? fine[bin.start + i] : 0, live, guess, i / 32);
+    const u32 r = take(start, live ? ldg(fine + i) : 0, live, guess, i / 32);
+    if (live) rank[i] = (u16)r;
   }
   __syncthreads();
   array_scan(start, bin.buckets, sums);
   __syncthreads();
   for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = bin.start + start[i];
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
-    const bool live = i < bin.size;
-    const u32 at = take(start, live ? fine[bin.start + i] : 0, live, guess, i / 32);
-    if (live) sorted[at] = list[bin.start + i];
-  }
+  for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) sorted[start[ldg(fine + i)] + rank[i]] = ldg(list + i);
   __syncthreads();
   for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) entries[bin.start + i] = sorted[i];
+}
+
+enum : u32 { WIDE = 1024, EACH = 36 }; // threads, and entries of one
+
+// scatter_fine_wide is the same for bins twice as long, which fill a multiprocessor's
+// shared memory; ranks are in registers.
+extern "C" __global__ void __launch_bounds__(1024) scatter_fine_wide(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
+                                                                     const uint4 *regions, u32 region_count, u32 most) {
+  SHARED_DYNAMIC(u32, sorted);
+  __shared__ u32 sums[32];
+  Bin bin;
+  if (bin_to_sort(bin, offsets, starts, regions, region_count, most)) return;
+  u32 *const start = sorted + bin.size;
+  for (u32 i = threadIdx.x; i < bin.buckets; i += WIDE) start[i] = 0;
+  __syncthreads();
+  list += bin.start, fine += bin.start;
+  const u32 whole = (bin.size + 31) & ~31u; // whole warps
+  u32 guess = NONE, ranks[EACH / 2];        // 16 bits each
+#pragma unroll
+  for (u32 k = 0; k < EACH; k++) {
+    const u32 i = k * WIDE + threadIdx.x;
+    if (i >= whole) break; // the whole warp
+    const bool live = i < bin.size;
+    const u32 r = take(start, live ? ldg(fine + i) : 0, live, guess, k);
+    ranks[k / 2] = k % 2 == 0 ? r : ranks[k / 2] | r << 16;
+  }
+  __syncthreads();
+  array_scan(start, bin.buckets, sums);
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < bin.buckets; i += WIDE) offsets[bin.bucket + i] = bin.start + start[i];
+#pragma unroll
+  for (u32 k = 0; k < EACH; k++) {
+    const u32 i = k * WIDE + threadIdx.x;
+    if (i >= bin.size) break;
+    sorted[start[ldg(fine + i)] + (ranks[k / 2] >> (16 * (k % 2)) & 0xffff)] = ldg(list + i);
+  }
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < bin.size; i += WIDE) entries[bin.start + i] = sorted[i];
 }
 
 // A tile of a long bin.

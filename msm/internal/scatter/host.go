@@ -16,10 +16,14 @@ type numbers struct {
 
 func pairs(w []uint32) []uint64 {
 	out := make([]uint64, len(w)/2)
+	pairsInto(out, w)
+	return out
+}
+
+func pairsInto(out []uint64, w []uint32) {
 	for i := range out {
 		out[i] = uint64(w[2*i]) | uint64(w[2*i+1])<<32
 	}
-	return out
 }
 
 func (l *Layout) numbers() numbers {
@@ -129,8 +133,9 @@ func (l *Layout) Sort(parallel func(n, grain int, body func(lo, hi int)) error, 
 	c := l.numbers()
 	each := func(body func(bucket int, entry uint32)) error {
 		return parallel(l.rng.To-l.rng.From, 256, func(lo, hi int) {
+			x := make([]uint64, l.field.Limbs/2)
 			for i := lo; i < hi; i++ {
-				x := pairs(scalars[i*l.field.Limbs : (i+1)*l.field.Limbs])
+				pairsInto(x, scalars[i*l.field.Limbs:(i+1)*l.field.Limbs])
 				negative, ok := c.recode(x, form)
 				if !ok {
 					for {

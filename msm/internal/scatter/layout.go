@@ -16,6 +16,7 @@ import (
 	"math/big"
 	"slices"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/mont"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
@@ -23,32 +24,40 @@ import (
 // ErrLayout is the class of all errors about windows and ranges.
 var ErrLayout = errors.New("scatter: unusable windows")
 
-// Limits, of bytes of shared memory if nothing else is said.
+// Limits.
 const (
-	threads     = 512       // of a block
-	maxWindows  = 256       // in a table
-	maxBits     = 30        // of a digit
-	countShared = 96 << 10  // of counters of a window's bins
-	tileShared  = 110 << 10 // of a tile: two blocks of sm_90
-	maxTile     = 1 << 16   // entries, numbered in 16 bits
-	maxFine     = 1 << 12   // buckets of a bin
+	maxWindows = 256       // in a table
+	maxBits    = 30        // of a digit
+	maxTile    = 1 << 16   // keys, numbered in 16 bits
+	maxBin     = 1<<16 - 1 // entries, ranked in 16 bits
+	maxFine    = 1 << 12   // buckets of a bin
+	maxWide    = 36 << 10  // entries of a bin that scatter_fine_wide sorts
 )
 
 // Tuning is the choices between ways that all are right. The thresholds were measured
 // on an H100 (bench/NOTES.md, section MSM).
 type Tuning struct {
+	// Shared is how many bytes of shared memory a block takes: half of what a
+	// multiprocessor has, or what a block can have if that is less.
+	Shared int
 	// Direct is up to how many buckets a window's entries are sorted in one pass.
 	Direct int
-	// Bin is how many entries a bin has at most, if they are uniform; Long from how
-	// many on it is sorted by several blocks; Tile how many of them are one's share.
-	Bin, Long, Tile int
+	// Long is up to how many entries a bin is sorted by one block, at most; of Wide
+	// entries where they cost a window more than WideBins bins otherwise. Of a longer
+	// bin, Tile entries are one block's share. Wide is 0 where a block of a whole
+	// multiprocessor's shared memory is none.
+	Long, Wide, WideBins, Tile int
 	// TileBins is up to how many bins a window's keys are partitioned by tiles.
 	TileBins int
 }
 
-// Default tuning.
-func Default() Tuning {
-	return Tuning{Direct: 2048, Bin: 20 << 10, Long: 22 << 10, Tile: 12 << 10, TileBins: 8192}
+// For is the tuning for a card; anything will do for the CPU.
+func For(info device.Info) Tuning {
+	t := Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 8192, Long: maxBin, WideBins: 2048, Tile: 12 << 10, TileBins: 8192}
+	if info.SharedPerBlock >= 4*(maxWide+maxFine)+1<<10 {
+		t.Wide = maxWide
+	}
+	return t
 }
 
 // region is a run of flattened buckets that are cut into bins of one size: those of a
@@ -66,6 +75,8 @@ type Layout struct {
 	rng     plan.Range
 	tuning  Tuning
 	direct  bool
+	wide    bool
+	long    int // entries from which on several blocks sort a bin
 	regions []region
 	order   []plan.Window // those with buckets in the range
 	bins    int
@@ -75,12 +86,7 @@ type Layout struct {
 
 // New checks windows, all of a scalar's in ascending order and without a gap, the last
 // one Top, and lays out the sorting of one range by them. Nothing is allocated.
-func New(f *mont.Field, windows []plan.Window, rng plan.Range) (*Layout, error) {
-	return Tuned(f, windows, rng, Default())
-}
-
-// Tuned is New with other choices.
-func Tuned(f *mont.Field, windows []plan.Window, rng plan.Range, t Tuning) (*Layout, error) {
+func New(f *mont.Field, windows []plan.Window, rng plan.Range, t Tuning) (*Layout, error) {
 	l := &Layout{field: f, windows: windows, rng: rng, tuning: t}
 	if err := l.check(); err != nil {
 		return nil, err
@@ -184,14 +190,40 @@ func (l *Layout) cut() error {
 		return bad("%d points in %d windows are more entries than 2^32 - 1", l.rng.To-l.rng.From, len(l.order))
 	}
 	l.direct, l.fine = true, 1
+	dense := 0.0
 	for _, s := range spans {
 		l.direct = l.direct && s.high-s.low <= l.tuning.Direct
+		dense = max(dense, s.density)
+	}
+	// Of few entries bins of many buckets are worth having less room for entries.
+	fine := maxFine / 4
+	if t := l.tuning; t.Shared-4*maxFine > 0 && dense*maxFine < float64(min(t.Long, (t.Shared-4*maxFine)/6))/2 {
+		fine = maxFine
+	}
+	l.long = max(1, min(l.tuning.Long, (l.tuning.Shared-4*fine)/6))
+	// shift makes bins that are too long once in 10^9 times if entries are uniform.
+	shift := func(r region, density float64) int {
+		s := 0
+		for !l.direct && 1<<s < min(fine, r.high-r.low) {
+			n := density * float64(int(2)<<s)
+			if n+6*math.Sqrt(n) > float64(l.long) {
+				break
+			}
+			s++
+		}
+		return s
+	}
+	if !l.direct && l.tuning.Wide > 0 {
+		for _, s := range spans {
+			l.wide = l.wide || (s.high-s.low)>>shift(s.region, s.density) > l.tuning.WideBins
+		}
+		if l.wide {
+			l.long = l.tuning.Wide
+		}
 	}
 	for _, s := range spans {
 		r := s.region
-		for !l.direct && s.density*float64(int(2)<<r.shift) <= float64(l.tuning.Bin) && 1<<r.shift < min(maxFine, r.high-r.low) {
-			r.shift++
-		}
+		r.shift = shift(s.region, s.density)
 		r.bin = l.bins
 		r.bins = (r.high-r.low-1)>>r.shift + 1
 		l.bins += r.bins
@@ -236,7 +268,7 @@ func (l *Layout) runs() []run {
 // tileOf is how many keys a tile has where a window has so many bins: what fits into
 // shared memory, but no more than leaves something to do for so many blocks.
 func (l *Layout) tileOf(bins, blocks int) int {
-	most := min(maxTile, (tileShared-8*bins)/6)
+	most := min(maxTile, (l.tuning.Shared-8*bins)/8)
 	return max(1024, min(most, l.Entries()/blocks)) &^ 31
 }
 

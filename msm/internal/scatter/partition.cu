@@ -33,16 +33,17 @@ extern "C" __global__ void __launch_bounds__(512) scatter_count_each(u32 *counts
 }
 
 // scatter_tile writes the entries of a tile of keys of one window to where their bins have
-// room, which cursors say; and the buckets within the bin to fine, if there are any.
-extern "C" __global__ void __launch_bounds__(512, 2) scatter_tile(u32 *entries, u16 *fine, u32 *cursors, const u32 *keys, const uint4 *windows, u32 first,
-                                                                  u32 n, u32 tile) {
+// room, which cursors say; and the buckets within the bin to fine, if there are any. A
+// tile is whole warps.
+extern "C" __global__ void __launch_bounds__(1024, 2) scatter_tile(u32 *entries, u16 *fine, u32 *cursors, const u32 *keys, const uint4 *windows,
+                                                                   u32 first, u32 n, u32 tile) {
   SHARED_DYNAMIC(u32, start);
   __shared__ u32 sums[32];
   const Window w = window_at(windows, first + blockIdx.y);
   const u64 base = (u64)blockIdx.x * tile;
-  const u32 size = (u32)min((u64)tile, n - base), whole = (size + 31) & ~31u; // whole warps
+  const u32 size = (u32)min((u64)tile, n - base), whole = (size + 31) & ~31u;
   u32 *const delta = start + w.bins, *const local = delta + w.bins;
-  u16 *const order = reinterpret_cast<u16 *>(local + tile);
+  u16 *const rank = reinterpret_cast<u16 *>(local + tile), *const order = rank + tile;
   keys += (u64)(first + blockIdx.y) * n + base;
   for (u32 i = threadIdx.x; i < w.bins; i += blockDim.x) start[i] = 0;
   __syncthreads();
@@ -50,17 +51,16 @@ extern "C" __global__ void __launch_bounds__(512, 2) scatter_tile(u32 *entries, 
   for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
     const u32 key = i < size ? ldg(keys + i) : NONE;
     local[i] = key;
-    take(start, key >> 1 >> w.bin_shift, key != NONE, guess, i / 32);
+    rank[i] = (u16)take(start, key >> 1 >> w.bin_shift, key != NONE, guess, i / 32);
   }
   __syncthreads();
   for (u32 i = threadIdx.x; i < w.bins; i += blockDim.x) delta[i] = start[i] == 0 ? 0 : atomicAdd(&cursors[w.bin + i], start[i]);
   const u32 total = array_scan(start, w.bins, sums);
   __syncthreads();
   for (u32 i = threadIdx.x; i < w.bins; i += blockDim.x) delta[i] -= start[i];
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
-    const u32 key = local[i], at = take(start, key >> 1 >> w.bin_shift, key != NONE, guess, i / 32);
-    if (key != NONE) order[at] = (u16)i;
+  for (u32 i = threadIdx.x; i < size; i += blockDim.x) {
+    const u32 key = local[i];
+    if (key != NONE) order[start[key >> 1 >> w.bin_shift] + rank[i]] = (u16)i;
   }
   __syncthreads();
   for (u32 i = threadIdx.x; i < total; i += blockDim.x) {

@@ -18,8 +18,10 @@ const (
 )
 
 const (
-	chunk        = 4096 // counters of a block of scatter_scan
-	digitThreads = 256  // of scatter_digits
+	chunk = 4096 // counters of a block of scatter_scan
+
+	// threads of a block of kernels that have shared memory to themselves, and others
+	largeBlock, middleBlock, smallBlock = 1024, 512, 256
 )
 
 // sizes are the lengths of a workspace's buffers.
@@ -180,7 +182,7 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 		err = w.counts.Slice(0, 2*l.bins).Zero(q)
 	}
 	if err == nil {
-		err = q.Launch(digits, device.D1(device.Blocks(n, digitThreads)), device.D1(digitThreads), 0, keys.Arg(), bad.Arg(), scalars.Arg(), table.Arg(), windows,
+		err = q.Launch(digits, device.D1(device.Blocks(n, smallBlock)), device.D1(smallBlock), 0, keys.Arg(), bad.Arg(), scalars.Arg(), table.Arg(), windows,
 			device.U32(len(l.order)), device.U32(n), device.U32(form))
 	}
 	for _, r := range l.runs() {
@@ -188,11 +190,11 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 			return err
 		}
 		k, shared := device.Kernel{Source: partitionSource, Name: "scatter_count"}, 4*r.bins
-		if shared > countShared {
+		if shared > l.tuning.Shared {
 			k.Name, shared = "scatter_count_each", 0
 		}
-		blocks := min(device.Blocks(n, 8*threads), device.Blocks(4*units, r.windows))
-		err = q.Launch(k, device.D2(blocks, r.windows), device.D1(threads), shared, counts.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n))
+		blocks := min(device.Blocks(n, 8*middleBlock), device.Blocks(4*units, r.windows))
+		err = q.Launch(k, device.D2(blocks, r.windows), device.D1(middleBlock), shared, counts.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n))
 	}
 	if err == nil {
 		err = w.scan(q, l, s, counts)
@@ -202,13 +204,13 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 			return err
 		}
 		if r.each {
-			blocks := min(device.Blocks(n, threads), device.Blocks(8*units, r.windows))
-			err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_each"}, device.D2(blocks, r.windows), device.D1(threads), 0,
+			blocks := min(device.Blocks(n, middleBlock), device.Blocks(8*units, r.windows))
+			err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_each"}, device.D2(blocks, r.windows), device.D1(middleBlock), 0,
 				entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n))
 			continue
 		}
 		tile := l.tileOf(r.bins, 2*units)
-		err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_tile"}, device.D2(device.Blocks(n, tile), r.windows), device.D1(threads), 8*r.bins+6*tile,
+		err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_tile"}, device.D2(device.Blocks(n, tile), r.windows), device.D1(largeBlock), 8*r.bins+8*tile,
 			entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(tile))
 	}
 	if err != nil || l.direct {
@@ -220,7 +222,7 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 // scan makes starts of counts.
 func (w *Workspace) scan(q *device.Queue, l *Layout, s plan.Sorted, counts device.Buffer[uint32]) error {
 	chunks := device.Blocks(l.bins, chunk)
-	starts, tiles, most, tile := w.starts.Arg(), w.tiles.Arg(), device.U32(l.tuning.Long), device.U32(l.tuning.Tile)
+	starts, tiles, most, tile := w.starts.Arg(), w.tiles.Arg(), device.U32(l.long), device.U32(l.tuning.Tile)
 	if l.direct {
 		starts, tiles, most, tile = s.Offsets.Arg(), device.Null(), device.U32(uint32(math.MaxUint32)), device.U32(1)
 	}
@@ -237,21 +239,24 @@ func (w *Workspace) scan(q *device.Queue, l *Layout, s plan.Sorted, counts devic
 
 // sort sorts the bins by bucket.
 func (w *Workspace) sort(q *device.Queue, l *Layout, s plan.Sorted, regions, done device.Buffer[uint32]) error {
-	most := min(l.tuning.Long, l.Entries())
-	long := device.U32(l.tuning.Long)
+	most := min(l.long, l.Entries())
 	tile := l.tuning.Tile
-	err := q.Launch(device.Kernel{Source: binsSource, Name: "scatter_fine"}, device.D1(l.bins), device.D1(threads), 4*(l.fine+most),
-		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), regions.Arg(), device.U32(len(l.regions)), long)
-	if err != nil || l.Entries() <= l.tuning.Long {
+	k, shared := device.Kernel{Source: binsSource, Name: "scatter_fine"}, 4*l.fine+6*most
+	if l.wide {
+		k.Name, shared = "scatter_fine_wide", 4*l.fine+4*most
+	}
+	err := q.Launch(k, device.D1(l.bins), device.D1(largeBlock), shared,
+		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), regions.Arg(), device.U32(len(l.regions)), device.U32(l.long))
+	if err != nil || l.Entries() <= l.long {
 		return err
 	}
-	blocks := min(l.Entries()/tile+l.Entries()/l.tuning.Long, 2*q.Device().Info().Units)
-	err = q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long_count"}, device.D1(blocks), device.D1(threads), 4*l.fine,
+	blocks := min(l.Entries()/tile+l.Entries()/l.long, 2*q.Device().Info().Units)
+	err = q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long_count"}, device.D1(blocks), device.D1(middleBlock), 4*l.fine,
 		s.Offsets.Arg(), done.Arg(), w.fine.Arg(), w.starts.Arg(), w.tiles.Arg(), regions.Arg(), device.U32(l.bins), device.U32(len(l.regions)), device.U32(tile))
 	if err != nil {
 		return err
 	}
-	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long"}, device.D1(blocks), device.D1(threads), 8*l.fine+4*tile,
+	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long"}, device.D1(blocks), device.D1(middleBlock), 8*l.fine+4*tile,
 		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), w.tiles.Arg(), regions.Arg(), device.U32(l.bins), device.U32(len(l.regions)),
 		device.U32(tile))
 }

@@ -223,9 +223,12 @@ func verify(t *testing.T, l *Layout, r result, scalars []*big.Int) {
 	}
 }
 
+// standard is the H100's.
+var standard = For(device.Info{SharedPerBlock: 227 << 10})
+
 // small is a tuning under which few points meet every path.
 func small() Tuning {
-	return Tuning{Direct: 16, Bin: 96, Long: 192, Tile: 128, TileBins: 100}
+	return Tuning{Shared: 96 << 10, Direct: 16, Long: 192, Tile: 128, TileBins: 100}
 }
 
 func TestDigits(t *testing.T) {
@@ -245,7 +248,7 @@ func TestDigits(t *testing.T) {
 				continue
 			}
 			scalars := append(traps(f), kinds["uniform"](g, f, 100)...)
-			l, err := New(f, windows, all(len(scalars), windows))
+			l, err := New(f, windows, all(len(scalars), windows), standard)
 			must(t, err)
 			form := Form(trial % 2)
 			verify(t, l, sorted(t, q, l, wordsOf(f, form, scalars), form), scalars)
@@ -263,7 +266,7 @@ func TestDividingWidths(t *testing.T) {
 				continue
 			}
 			scalars := traps(f)
-			l, err := New(f, windows, all(len(scalars), windows))
+			l, err := New(f, windows, all(len(scalars), windows), standard)
 			must(t, err)
 			verify(t, l, sorted(t, q, l, wordsOf(f, Canonical, scalars), Canonical), scalars)
 		}
@@ -276,11 +279,11 @@ func TestSort(t *testing.T) {
 		name string
 		Tuning
 	}{
-		{"default", Default()},
+		{"default", standard},
 		{"small", small()},
-		{"one pass", Tuning{Direct: 1 << 20, TileBins: 1 << 13}},
-		{"no tiles", Tuning{Direct: 16, Bin: 300, Long: 500, Tile: 128}},
-		{"large bins", Tuning{Direct: 16, Bin: 4000, Long: 5000, Tile: 12 << 10, TileBins: 4096}},
+		{"one pass", Tuning{Shared: 96 << 10, Direct: 1 << 20, TileBins: 1 << 13}},
+		{"no tiles", Tuning{Shared: 96 << 10, Direct: 16, Long: 500, Tile: 128}},
+		{"large bins", Tuning{Shared: 96 << 10, Direct: 16, Long: 5000, Wide: 6000, Tile: 12 << 10, TileBins: 4096}},
 	} {
 		t.Run(tuning.name, func(t *testing.T) {
 			for kind, make := range kinds {
@@ -291,7 +294,7 @@ func TestSort(t *testing.T) {
 						for i, n := range []int{1, 33, 1500} {
 							windows := windowsOf(f, []int{5, 9, 11}[i], 8)
 							scalars := make(g, f, n)
-							l, err := Tuned(f, windows, all(n, windows), tuning.Tuning)
+							l, err := New(f, windows, all(n, windows), tuning.Tuning)
 							must(t, err)
 							r := sorted(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
 							if q.OnHost() {
@@ -323,8 +326,8 @@ func TestFields(t *testing.T) {
 					}
 				}
 				windows := windowsOf(f, 10, 7, 9)
-				for form, tuning := range []Tuning{small(), Default()} {
-					l, err := Tuned(f, windows, all(len(scalars), windows), tuning)
+				for form, tuning := range []Tuning{small(), standard} {
+					l, err := New(f, windows, all(len(scalars), windows), tuning)
 					must(t, err)
 					r := sorted(t, q, l, wordsOf(f, Form(form), scalars), Form(form))
 					if q.OnHost() {
@@ -342,12 +345,12 @@ func TestFields(t *testing.T) {
 func TestWideWindow(t *testing.T) {
 	f := curve.Toy61Fr
 	windows := windowsOf(f, 17)
-	if 4*windows[0].Buckets <= countShared {
+	if 4*windows[0].Buckets <= 96<<10 {
 		t.Fatal("counters fit")
 	}
 	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 		scalars := kinds["half"](devicetest.Rand(7), f, 1000)
-		l, err := Tuned(f, windows, all(len(scalars), windows), Tuning{Direct: 1 << 30, TileBins: 1})
+		l, err := New(f, windows, all(len(scalars), windows), Tuning{Shared: 96 << 10, Direct: 1 << 30, TileBins: 1})
 		must(t, err)
 		r := sorted(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
 		verify(t, l, r, scalars)
@@ -364,12 +367,12 @@ func TestRanges(t *testing.T) {
 	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 		scalars := kinds["half"](devicetest.Rand(4), f, n)
 		words := wordsOf(f, Canonical, scalars)
-		l, err := Tuned(f, windows, all(n, windows), small())
+		l, err := New(f, windows, all(n, windows), small())
 		must(t, err)
 		whole := sorted(t, q, l, words, Canonical)
 		var out []byte
 		for _, r := range []plan.Range{{To: n, Low: 0, High: 100}, {To: n, Low: 100, High: 300}, {To: n, Low: 300, High: total}, {From: 13, To: 500, Low: 256, High: 257}} {
-			l, err := Tuned(f, windows, r, small())
+			l, err := New(f, windows, r, small())
 			must(t, err)
 			part := sorted(t, q, l, words[f.Limbs*r.From:f.Limbs*r.To], Canonical)
 			for b := range l.Buckets() {
@@ -393,7 +396,7 @@ func TestRanges(t *testing.T) {
 func TestTables(t *testing.T) {
 	f := curve.Toy61Fr
 	const n, stride = 400, 1000
-	for _, tuning := range []Tuning{Default(), small()} {
+	for _, tuning := range []Tuning{standard, small()} {
 		devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 			windows := windowsOf(f, 9)
 			for i := range windows {
@@ -402,7 +405,7 @@ func TestTables(t *testing.T) {
 			}
 			scalars := kinds["uniform"](devicetest.Rand(5), f, n)
 			r := plan.Range{From: 5, To: 5 + n, High: buckets(windows)}
-			l, err := Tuned(f, windows, r, tuning)
+			l, err := New(f, windows, r, tuning)
 			must(t, err)
 			got := sorted(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
 			verify(t, l, got, scalars)
@@ -424,7 +427,7 @@ func TestLargeScalars(t *testing.T) {
 			}
 			words[2*300], words[2*300+1] = ^uint32(0), ^uint32(0)
 			scalars[300] = new(big.Int)
-			l, err := Tuned(f, windows, all(600, windows), small())
+			l, err := New(f, windows, all(600, windows), small())
 			must(t, err)
 			r := sorted(t, q, l, words, form)
 			if r.bad != 77 {
@@ -439,7 +442,7 @@ func TestLargeScalars(t *testing.T) {
 func TestNone(t *testing.T) {
 	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 		windows := windowsOf(curve.Toy61Fr, 9)
-		l, err := New(curve.Toy61Fr, windows, all(0, windows))
+		l, err := New(curve.Toy61Fr, windows, all(0, windows), standard)
 		must(t, err)
 		return sorted(t, q, l, nil, Montgomery).bytes()
 	})
@@ -454,7 +457,7 @@ func TestRefused(t *testing.T) {
 	}
 	good := windowsOf(f, 16)
 	r := all(1000, good)
-	if _, err := New(f, good, r); err != nil {
+	if _, err := New(f, good, r, standard); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
@@ -482,7 +485,7 @@ func TestRefused(t *testing.T) {
 		"many entries":     {good, plan.Range{To: 1 << 28, High: r.High}},
 		"high top":         {append(windowsOf(f, 16), plan.Window{Shift: 272, Bits: 2, Top: true, Buckets: 1}), r},
 	} {
-		if _, err := New(f, c.windows, c.rng); !errors.Is(err, ErrLayout) {
+		if _, err := New(f, c.windows, c.rng, standard); !errors.Is(err, ErrLayout) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -492,9 +495,9 @@ func TestRunRefused(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		f := curve.Toy61Fr
 		windows := windowsOf(f, 9)
-		l, err := New(f, windows, all(10, windows))
+		l, err := New(f, windows, all(10, windows), standard)
 		must(t, err)
-		other, err := New(f, windows, all(10, windows))
+		other, err := New(f, windows, all(10, windows), standard)
 		must(t, err)
 		w, err := NewWorkspace(q, l)
 		must(t, err)
@@ -536,7 +539,7 @@ func TestMany(t *testing.T) {
 				var out []byte
 				for _, width := range []int{8, 13} {
 					windows := windowsOf(f, width)
-					l, err := New(f, windows, all(n+7, windows))
+					l, err := New(f, windows, all(n+7, windows), standard)
 					must(t, err)
 					r := sorted(t, q, l, words, Canonical)
 					if r.bad != ^uint32(0) {
