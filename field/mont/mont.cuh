@@ -15,10 +15,17 @@ template <class P> struct Mont {
   u32 x[P::N];
 };
 
+// A unit may say MONT_INLINE_WORDS before it includes this: products of elements with
+// more words are functions that are called. Every copy takes the compiler a while, so
+// what is not the innermost loop says 0 or 8.
+#if !defined(MONT_INLINE_WORDS)
+#define MONT_INLINE_WORDS 12
+#endif
+
 // MontChoice is which way of multiplying is used.
 template <class P> struct MontChoice {
   enum : u32 { levels = P::N >= 8 ? 1 : 0 };
-  static constexpr bool interleaved = P::N != 12, call = P::N > 12;
+  static constexpr bool interleaved = P::N != 12, call = P::N > MONT_INLINE_WORDS;
 };
 
 // Wide is a number below p 2^(32N), such as a product of two elements: what one

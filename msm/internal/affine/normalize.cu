@@ -1,4 +1,5 @@
 // Sums in XYZZ coordinates to affine points, with one inversion for a block's points.
+#define MONT_INLINE_WORDS 0
 #include "GROUP_HEADER"
 #include "msm/internal/affine/block.cuh"
 

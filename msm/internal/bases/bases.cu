@@ -1,5 +1,6 @@
 // What is done once with a set of bases: checks, multiples for tables, and points that
 // are multiples of others (msm/known).
+#define MONT_INLINE_WORDS 0
 #include "GROUP_HEADER"
 
 // Products are calls, one copy for all: nothing here is done often, and the compiler

@@ -1,4 +1,5 @@
 // Points and sums from one form of a curve to the other.
+#define MONT_INLINE_WORDS 0
 #include "GROUP_HEADER"
 
 template <class T> DEVICE_INLINE T load(const u32 *base, u64 i) {
