@@ -41,6 +41,9 @@ func WithTracer(ctx context.Context, t Tracer) context.Context {
 	return context.WithValue(ctx, tracerKey{}, t)
 }
 
+// Traced says whether queues with the context report to a tracer.
+func Traced(ctx context.Context) bool { return ctx.Value(tracerKey{}) != nil }
+
 // trace is a queue's connection to its tracer.
 type trace struct {
 	to     Tracer

@@ -24,6 +24,7 @@ type run struct {
 	scalars []device.Buffer[uint32] // memory for uploads
 	words   device.Buffer[uint32]   // of the present chunk's scalars
 	buckets []device.Buffer[uint32] // by group, or two in turn
+	pieces  []device.Buffer[uint32] // by group, what the reduction asks for
 	out     device.Buffer[uint32]   // the sums of all groups, then the first bad scalar of each chunk
 	frees   []func()
 }
@@ -89,6 +90,13 @@ func (r *run) alloc() error {
 			return err
 		}
 		r.buckets = append(r.buckets, b)
+	}
+	for _, l := range r.reduces {
+		b, err := l.Upload(r.side)
+		if err != nil {
+			return err
+		}
+		r.pieces, r.frees = append(r.pieces, b), append(r.frees, b.Free)
 	}
 	if r.out, err = alloc(r, r.side, total*xyzz+len(r.chunks)); err != nil {
 		return err
@@ -178,6 +186,12 @@ func (r *run) enqueue(src source) error {
 			return err
 		}
 	}
+	if r.group.Edwards != nil {
+		sums := r.out.Slice(0, r.out.Len()-len(r.chunks))
+		if err := edwards.ToXYZZ(r.side, r.group, sums, sums); err != nil {
+			return fmt.Errorf("msm: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -229,12 +243,7 @@ func (r *run) reduce(group int) error {
 		at += l.Sums()
 	}
 	l, xyzz := r.reduces[group], r.group.XYZZBytes()/4
-	pieces, err := l.Upload(r.side)
-	if err != nil {
-		return fmt.Errorf("msm: reduce: %w", err)
-	}
-	r.frees = append(r.frees, pieces.Free)
-	if err := l.Run(r.side, r.group, r.out.Slice(at*xyzz, (at+l.Sums())*xyzz), r.bucketsOf(group), pieces); err != nil {
+	if err := l.Run(r.side, r.group, r.out.Slice(at*xyzz, (at+l.Sums())*xyzz), r.bucketsOf(group), r.pieces[group]); err != nil {
 		return fmt.Errorf("msm: reduce: %w", err)
 	}
 	return nil
@@ -242,12 +251,6 @@ func (r *run) reduce(group int) error {
 
 // finish waits, and reads what there is.
 func (r *run) finish() ([]Part, error) {
-	if r.group.Edwards != nil {
-		sums := r.out.Slice(0, r.out.Len()-len(r.chunks))
-		if err := edwards.ToXYZZ(r.side, r.group, sums, sums); err != nil {
-			return nil, fmt.Errorf("msm: %w", err)
-		}
-	}
 	words, err := r.out.Read(r.side)
 	if err != nil {
 		return nil, fmt.Errorf("msm: %w", err)

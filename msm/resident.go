@@ -3,7 +3,6 @@ package msm
 import (
 	"context"
 	"fmt"
-	"sync"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
@@ -30,8 +29,9 @@ type resident struct {
 	// other.
 	lane chan struct{}
 
-	mu        sync.Mutex
+	// Of whoever has the lane:
 	schedules map[key]*schedule
+	warm      map[plan.Range]*warm
 }
 
 // key is what a schedule depends on besides memory.
@@ -104,7 +104,7 @@ type pointsFrom struct {
 
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
-	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}}
+	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}, warm: map[plan.Range]*warm{}}
 	units, err := kernels(form(g, o))
 	if err != nil {
 		return nil, err
@@ -163,6 +163,10 @@ func (r *resident) toEdwards(q *device.Queue, form *curve.Group) error {
 }
 
 func (r *resident) free() {
+	for _, w := range r.warm {
+		w.close()
+	}
+	r.warm = nil
 	if !r.borrows {
 		r.points.Free()
 	}
@@ -193,6 +197,9 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, rng plan
 	}
 	if err != nil {
 		return nil, err
+	}
+	if s.small() && lists == nil && !device.Traced(ctx) {
+		return r.quick(ctx, s, src)
 	}
 	main, err := r.dev.NewQueue(ctx)
 	if err != nil {
@@ -225,8 +232,6 @@ func (r *resident) schedule(k key) (*schedule, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if s := r.schedules[k]; s != nil && (free == 0 || s.bytes <= free) {
 		return s, nil
 	}
