@@ -10,9 +10,12 @@ package weierstrass
 import (
 	"fmt"
 	"math/big"
+	"runtime"
+	"slices"
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
 // Field is the arithmetic of a field's elements E, as gnark-crypto's types have it.
@@ -284,22 +287,40 @@ type Part[E any] struct {
 	Sum   XYZZ[E]
 }
 
-// Combine is Σ 2^Shift · Sum over parts in any order.
+// combineParts is how many parts a core takes at least: some microseconds of additions.
+const combineParts = 16
+
+// Combine is Σ 2^Shift · Sum over parts in any order, by Horner's scheme: by ranges of
+// shifts on several cores, and over the ranges' sums.
 func (c *Curve[E, F]) Combine(parts []Part[E]) Affine[E] {
-	top := 0
-	at := map[int][]int{}
-	for i, p := range parts {
-		at[p.Shift] = append(at[p.Shift], i)
-		top = max(top, p.Shift)
+	sorted := slices.SortedFunc(slices.Values(parts), func(a, b Part[E]) int { return a.Shift - b.Shift })
+	ranges := max(1, min(runtime.GOMAXPROCS(0), 8, len(sorted)/combineParts))
+	if len(sorted) == 0 {
+		return Affine[E]{}
 	}
-	var r XYZZ[E]
-	for shift := top; shift >= 0; shift-- {
-		if shift < top {
+	sums := make([]Part[E], ranges)
+	parallel.For(ranges, 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			list := sorted[i*len(sorted)/ranges : (i+1)*len(sorted)/ranges]
+			sums[i] = Part[E]{list[0].Shift, c.horner(list)}
+		}
+	})
+	total := c.horner(sums)
+	for range sums[0].Shift {
+		c.Double(&total)
+	}
+	return c.Affine(&total)
+}
+
+// horner is Σ 2^(Shift - least) · Sum over parts in order, the one with the least first.
+func (c *Curve[E, F]) horner(parts []Part[E]) XYZZ[E] {
+	last := len(parts) - 1
+	r := parts[last].Sum
+	for i := last - 1; i >= 0; i-- {
+		for range parts[i+1].Shift - parts[i].Shift {
 			c.Double(&r)
 		}
-		for _, i := range at[shift] {
-			c.Add(&r, &parts[i].Sum)
-		}
+		c.Add(&r, &parts[i].Sum)
 	}
-	return c.Affine(&r)
+	return r
 }

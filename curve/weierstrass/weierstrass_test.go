@@ -207,6 +207,18 @@ func TestOtherFields(t *testing.T) {
 	if bn254.G2Affine(got) != want2 {
 		t.Error("Combine")
 	}
+	// As many as several cores share, with equal shifts, gaps and infinity.
+	g, total := toy61.G1, new(big.Int)
+	var many []weierstrass.Part[toyfp.Element]
+	for i := range 150 {
+		k := big.NewInt(int64(i % 7 * i))
+		q := g.Mul(g.Generator, k)
+		many = append(many, weierstrass.Part[toyfp.Element]{Shift: 5 + i*i%173, Sum: g.FromAffine(&q)})
+		total.Add(total, k.Lsh(k, uint(5+i*i%173)))
+	}
+	if got := g.Combine(many); got != g.Mul(g.Generator, total.Mod(total, g.Order)) {
+		t.Error("Combine of many")
+	}
 	defer func() {
 		if recover() == nil {
 			t.Error("coordinates of another size are accepted")
@@ -239,4 +251,25 @@ func BenchmarkSum(b *testing.B) {
 			}
 		})
 	}
+}
+
+// BenchmarkCombine adds up what a GPU leaves of a small multiplication.
+func BenchmarkCombine(b *testing.B) {
+	combine(b, "bn254", weierstrass.New[bn254fp.Element](curve.BN254G1))
+	combine(b, "bn254-g2", weierstrass.New[bn254.E2](curve.BN254G2))
+	combine(b, "mnt4753", mnt4753.G1)
+}
+
+func combine[E any, F weierstrass.Field[E]](b *testing.B, name string, c *weierstrass.Curve[E, F]) {
+	parts := make([]weierstrass.Part[E], c.Order.BitLen()*9/8)
+	for i := range parts {
+		parts[i].Sum = c.FromAffine(&c.Generator)
+		parts[i].Shift = i * 8 / 9
+		c.Double(&parts[i].Sum)
+	}
+	b.Run(name, func(b *testing.B) {
+		for b.Loop() {
+			c.Combine(parts)
+		}
+	})
 }
