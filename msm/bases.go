@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
@@ -18,6 +19,7 @@ type Bases[P, S any] struct {
 	points    []P           // on the CPU: the caller's
 	residents []*resident   // on other devices
 	windows   *plan.Windows // of all residents
+	others    sync.Map      // [2]int{points, devices} -> *plan.Windows for other numbers of them
 
 	mu     sync.RWMutex // held for reading by sums, for writing by Close
 	closed bool
@@ -30,37 +32,70 @@ func New[P, S any](dev *device.Device, c *Curve[P, S], points []P, o Options) (*
 	if err != nil {
 		return nil, err
 	}
-	if o.Check || o.Subgroup == Verify {
-		if err := c.Host.Check(points, o.Subgroup == Verify); err != nil {
-			return nil, fmt.Errorf("msm: %s: bases: %w: %w", c.Group.Name, ErrInput, err)
-		}
-	}
 	if devices[0].Kind() == device.CPU {
 		b.points = points
-		return b, nil
+		err = b.checkPoints()
+	} else {
+		err = b.reside(devices, pointsFrom{host: words(points)})
 	}
-	return b, b.reside(devices, pointsFrom{host: words(points)})
-}
-
-// NewBuffer makes bases of points that a device has already. Without tables they are
-// used where they lie, and must not be freed or change before Close. The points are
-// taken as they are: Options.Check and Verify are for New.
-func NewBuffer[P, S any](dev *device.Device, c *Curve[P, S], points device.Buffer[P], o Options) (*Bases[P, S], error) {
-	b, devices, err := start(dev, c, points.Len(), o)
 	if err != nil {
 		return nil, err
 	}
-	if o.Check || o.Subgroup == Verify {
-		return nil, fmt.Errorf("msm: %s: %w: points on a device are not checked", c.Group.Name, ErrInput)
+	return b, nil
+}
+
+// NewBuffer makes bases of points that a device has already. Without tables they are
+// used where they lie, and must not be freed or change before Close.
+func NewBuffer[P, S any](dev *device.Device, c *Curve[P, S], points device.Buffer[P], o Options) (*Bases[P, S], error) {
+	o.Devices = nil
+	return NewBuffers([]*device.Device{dev}, c, []device.Buffer[P]{points}, o)
+}
+
+// NewBuffers is NewBuffer for several devices that share the work: points[i] are all the
+// points, on devices[i]. Options.Devices does not count.
+func NewBuffers[P, S any](devices []*device.Device, c *Curve[P, S], points []device.Buffer[P], o Options) (*Bases[P, S], error) {
+	if len(points) == 0 || len(points) != len(devices) {
+		return nil, fmt.Errorf("msm: %w: points on %d devices for %d", ErrInput, len(points), len(devices))
 	}
-	if len(devices) > 1 {
-		return nil, fmt.Errorf("msm: %s: %w: points of one device for %d", c.Group.Name, ErrInput, len(devices))
+	o.Devices = devices
+	b, devices, err := start(nil, c, points[0].Len(), o)
+	if err != nil {
+		return nil, err
+	}
+	var from []pointsFrom
+	for i, p := range points {
+		if p.Len() != b.n {
+			return nil, fmt.Errorf("msm: %w: %d points on device %d, %d on the first", ErrInput, p.Len(), i, b.n)
+		}
+		from = append(from, pointsFrom{device: device.View[uint32](p)})
 	}
 	if devices[0].Kind() == device.CPU {
-		b.points = points.Host()
-		return b, nil
+		if b.points = points[0].Host(); len(b.points) != b.n {
+			return nil, fmt.Errorf("msm: %w: points on another device than the CPU", ErrInput)
+		}
+		err = b.checkPoints()
+	} else {
+		err = b.reside(devices, from...)
 	}
-	return b, b.reside(devices, pointsFrom{device: device.View[uint32](points)})
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
+
+// checkPoints does the checks that the options ask for, on the CPU.
+func (b *Bases[P, S]) checkPoints() error {
+	if !b.options.checks() {
+		return nil
+	}
+	if err := b.curve.Host.Check(b.points, b.options.Subgroup == Verify); err != nil {
+		return badPoints(b.curve.Group, err)
+	}
+	return nil
+}
+
+func badPoints(g *curve.Group, err error) error {
+	return fmt.Errorf("msm: %s: bases: %w: %w", g.Name, ErrInput, err)
 }
 
 // start checks what all kinds of bases have in common.
@@ -107,7 +142,25 @@ func (b *Bases[P, S]) Sum(ctx context.Context, scalars []S) (P, error) {
 
 // SumBuffer is Sum for scalars on the bases' device.
 func (b *Bases[P, S]) SumBuffer(ctx context.Context, scalars device.Buffer[S]) (P, error) {
-	return b.sum(ctx, scalars.Len(), scalars.Host, bufferSource{device.View[uint32](scalars), b.curve.Group.Scalar.Limbs})
+	return b.SumBuffers(ctx, []device.Buffer[S]{scalars})
+}
+
+// SumBuffers is Sum for scalars on the bases' devices: scalars[i] are all of them, on
+// device i of those that the bases were made for.
+func (b *Bases[P, S]) SumBuffers(ctx context.Context, scalars []device.Buffer[S]) (P, error) {
+	if want := max(1, len(b.options.Devices)); len(scalars) != want {
+		var none P
+		return none, fmt.Errorf("msm: %w: scalars on %d devices, bases on %d", ErrInput, len(scalars), want)
+	}
+	var src []source
+	for _, s := range scalars {
+		if err := sameLength(s.Len(), b.n); err != nil {
+			var none P
+			return none, err
+		}
+		src = append(src, bufferSource{device.View[uint32](s), b.curve.Group.Scalar.Limbs})
+	}
+	return b.sum(ctx, b.n, scalars[0].Host, src...)
 }
 
 // SumPinned is Sum for scalars in page-locked memory, from where they are copied to the
@@ -145,8 +198,9 @@ func (b *Bases[P, S]) SumMany(ctx context.Context, scalars [][]S) ([]P, error) {
 	return out, nil
 }
 
-// sum is the sum with scalars from src, or on the CPU from host.
-func (b *Bases[P, S]) sum(ctx context.Context, n int, host func() []S, src source) (P, error) {
+// sum is the sum with scalars from src (one, or one for each device), or on the CPU
+// from host.
+func (b *Bases[P, S]) sum(ctx context.Context, n int, host func() []S, src ...source) (P, error) {
 	var none P
 	b.mu.RLock()
 	defer b.mu.RUnlock()

@@ -1,7 +1,19 @@
 package msm
 
+import (
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+)
+
 // WithGroups is o with so many groups of windows.
 func WithGroups(o Options, groups int) Options {
 	o.groups = groups
 	return o
+}
+
+// WithSets is o with windows of so many bits in so many sets of buckets, for n points.
+func WithSets(o Options, g *curve.Group, bits, sets, n int) (Options, error) {
+	w, err := plan.Uniform(g.Scalar, bits, sets, n)
+	o.windows = w
+	return o, err
 }

@@ -44,8 +44,12 @@ type Options struct {
 	// scalars that those prepare can be used for these too.
 	Digits *Digits
 
-	groups int // of windows, for tests; 0 for what is thought best
+	groups  int           // of windows, for tests; 0 for what is thought best
+	windows *plan.Windows // for tests; nil for what is thought best
 }
+
+// checks says whether the bases are to be checked.
+func (o *Options) checks() bool { return o.Check || o.Subgroup == Verify }
 
 func (o *Options) check() error {
 	switch {

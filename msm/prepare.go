@@ -82,10 +82,10 @@ func (b *Bases[P, S]) Prepare(ctx context.Context, scalars []S) (*Prepared[S], e
 		return p, nil
 	}
 	src := hostSource{words(scalars), b.curve.Group.Scalar.Limbs}
-	ranges := shares(b.windows, b.n, len(b.residents))
+	ranges := byBuckets(b.windows, b.n, len(b.residents))
 	p.shares = make([]*prepared, len(ranges))
 	err := each(ctx, len(ranges), func(ctx context.Context, i int) (err error) {
-		p.shares[i], err = b.residents[i].prepare(ctx, src, ranges[i])
+		p.shares[i], err = b.residents[i].prepare(ctx, src, ranges[i].Range)
 		return err
 	})
 	if err != nil {
@@ -141,7 +141,7 @@ func (b *Bases[P, S]) SumPrepared(ctx context.Context, p *Prepared[S]) (P, error
 			return none, fmt.Errorf("msm: %w: scalars that were prepared for other devices", ErrInput)
 		}
 	}
-	ranges := shares(b.windows, b.n, len(b.residents))
+	ranges := byBuckets(b.windows, b.n, len(b.residents))
 	parts, err := b.collect(ctx, func(ctx context.Context, i int) ([]Part, error) {
 		return b.residents[i].sumsOf(ctx, nil, p.shares[i], ranges[i])
 	})

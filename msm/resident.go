@@ -2,6 +2,7 @@ package msm
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/curve"
@@ -36,7 +37,7 @@ type resident struct {
 
 // key is what a schedule depends on besides memory.
 type key struct {
-	rng    plan.Range
+	share
 	upload bool
 }
 
@@ -47,6 +48,9 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 			return nil, fmt.Errorf("msm: %s: %w: digits of %d scalars of %s for %d of %s", g.Name, ErrInput, o.Digits.n, o.Digits.field.Name, n, g.Scalar.Name)
 		}
 		return o.Digits.windows, nil
+	}
+	if o.windows != nil {
+		return o.windows, nil
 	}
 	g = form(g, o)
 	p := plan.Problem{Group: g, N: n, Devices: devices, Card: plan.CardOf(dev.Info()), Tables: o.Tables, Window: o.Window}
@@ -98,8 +102,9 @@ func form(g *curve.Group, o *Options) *curve.Group {
 
 // pointsFrom is where bases come from: one of the two.
 type pointsFrom struct {
-	host   []uint32
-	device device.Buffer[uint32]
+	host    []uint32
+	device  device.Buffer[uint32]
+	checked bool // as the options ask for, on another device
 }
 
 // newResident puts n points, and the copies that the windows ask for, on a device.
@@ -117,9 +122,14 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 		return nil, err
 	}
 	defer q.Close()
+	if from.device.Len() > 0 {
+		if err := from.device.Use(q); err != nil {
+			return nil, fmt.Errorf("msm: %s: bases: %w", g.Name, err)
+		}
+	}
 	if from.device.Len() > 0 && w.Copies == 1 && form(g, o) == g {
 		r.points, r.borrows = from.device, true
-		return r, from.device.Use(q)
+		return r, checkOn(q, g, from, from.device, o)
 	}
 	each := g.AffineBytes() / 4
 	if r.points, err = device.Alloc[uint32](q, n*w.Copies*each); err != nil {
@@ -131,6 +141,9 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 	} else {
 		err = first.CopyFrom(q, from.host)
 	}
+	if err == nil {
+		err = checkOn(q, g, from, first, o)
+	}
 	if err == nil && w.Copies > 1 {
 		err = bases.Multiples(q, g, r.points, w.Copies, w.Stride)
 	}
@@ -140,11 +153,32 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 	if err == nil {
 		err = q.Sync()
 	}
+	if errors.Is(err, ErrInput) {
+		r.free()
+		return nil, err
+	}
 	if err != nil {
 		r.free()
 		return nil, fmt.Errorf("msm: %s: bases: %w", g.Name, err)
 	}
 	return r, nil
+}
+
+// checkOn does the checks that the options ask for, of points which are on a device.
+func checkOn(q *device.Queue, g *curve.Group, from pointsFrom, points device.Buffer[uint32], o *Options) error {
+	if from.checked || !o.checks() {
+		return nil
+	}
+	what := "on the curve"
+	i, err := bases.OnCurve(q, g, points)
+	if err == nil && i < 0 && o.Subgroup == Verify {
+		what = "in the subgroup of prime order"
+		i, err = bases.InSubgroup(q, g, points)
+	}
+	if err == nil && i >= 0 {
+		return badPoints(g, fmt.Errorf("point %d is not %s", i, what))
+	}
+	return err
 }
 
 // toEdwards replaces the points by those of another form of the curve.
@@ -173,13 +207,13 @@ func (r *resident) free() {
 }
 
 // sums does a share of a multiplication and gives the parts of its sum.
-func (r *resident) sums(ctx context.Context, src source, rng plan.Range) ([]Part, error) {
-	return r.sumsOf(ctx, src, nil, rng)
+func (r *resident) sums(ctx context.Context, src source, sh share) ([]Part, error) {
+	return r.sumsOf(ctx, src, nil, sh)
 }
 
 // sumsOf is sums with scalars from src, or from what was prepared if that is not nil.
-func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, rng plan.Range) ([]Part, error) {
-	if rng.From >= rng.To || rng.Low >= rng.High {
+func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share) ([]Part, error) {
+	if sh.From >= sh.To || sh.Low >= sh.High {
 		return nil, ctx.Err()
 	}
 	leave, err := r.enter(ctx)
@@ -193,7 +227,7 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, rng plan
 		s, err = p.schedule.forGroup(r.group)
 		lists = p.lists
 	} else {
-		s, err = r.schedule(key{rng, src.upload()})
+		s, err = r.schedule(key{sh, src.upload()})
 	}
 	if err != nil {
 		return nil, err
@@ -235,7 +269,7 @@ func (r *resident) schedule(k key) (*schedule, error) {
 	if s := r.schedules[k]; s != nil && (free == 0 || s.bytes <= free) {
 		return s, nil
 	}
-	s, err := newSchedule(r.group, r.windows, k.rng, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, upload: k.upload})
+	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, upload: k.upload})
 	if err != nil {
 		return nil, err
 	}

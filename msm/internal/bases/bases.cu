@@ -8,7 +8,7 @@
 struct F {
   Group::F v;
 };
-DEVICE_CALL F mul(const F &a, const F &b) { return {mul(a.v, b.v)}; }
+DEVICE_CALL F mul(F a, F b) { return {mul(a.v, b.v)}; }
 DEVICE_INLINE F sqr(const F &a) { return mul(a, a); }
 DEVICE_INLINE F add(const F &a, const F &b) { return {add(a.v, b.v)}; }
 DEVICE_INLINE F sub(const F &a, const F &b) { return {sub(a.v, b.v)}; }
@@ -29,8 +29,8 @@ typedef XYZZ<Curve> Sum;
 typedef Affine<Curve> Point;
 enum : u32 { N = sizeof(F) / 4 };
 
-DEVICE_CALL void twice(Sum &s) { s = dbl(s); }
-DEVICE_CALL void plus(Sum &s, const Point &p) { s = accumulate(s, p); }
+DEVICE_INLINE Sum twice(Sum s) { return dbl(s); }
+DEVICE_INLINE Sum plus(Sum s, Point p) { return accumulate(s, p); }
 
 // Coordinates are whole 8-byte words, and 16 bytes where it matters.
 DEVICE_INLINE Point load_point(const u32 *__restrict__ points, u64 i) {
@@ -96,8 +96,8 @@ bases_multiply_VARIANT(u32 *sums, u32 *first, const u32 *__restrict__ points, u3
   u32 word = 0;
   for (u32 b = bits; b-- > 0;) {
     if (b + 1 == bits || b % 32 == 31) word = number[b / 32];
-    twice(s);
-    if (word >> (b % 32) & 1) plus(s, p);
+    s = twice(s);
+    if (word >> (b % 32) & 1) s = plus(s, p);
   }
   if (!first) {
     store_sum(sums, i, s);
@@ -114,6 +114,5 @@ bases_pairs_VARIANT(u32 *sums, const u32 *__restrict__ low, const u32 *__restric
   const u32 j = from + i;
   Sum s;
   set_point(s, load_point(low, j & ((1u << log) - 1)));
-  plus(s, load_point(high, j >> log));
-  store_sum(sums, i, s);
+  store_sum(sums, i, plus(s, load_point(high, j >> log)));
 }

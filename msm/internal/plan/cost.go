@@ -42,8 +42,8 @@ func CardOf(info device.Info) Card {
 // Products of a mixed addition and of an addition of sums, squarings and the merged
 // reduction counted for what they cost.
 const (
-	accumulateProducts = 9.06
-	addProducts        = 13
+	AccumulateProducts = 9.06
+	AddProducts        = 13
 	edwardsProducts    = 7 // of a mixed addition; 8 of two sums
 )
 
@@ -95,7 +95,7 @@ func (p *Problem) Cost(w *Windows) Cost {
 	chunk := math.Max(8, entries/threads)
 	merges := math.Log2(math.Max(2, 2*entries/chunk/16)) / 3
 	lat := latency(p.Group)
-	accumulate, add := accumulateProducts, float64(addProducts)
+	accumulate, add := AccumulateProducts, float64(AddProducts)
 	if p.Group.Edwards != nil {
 		accumulate, add = edwardsProducts, edwardsProducts+1
 	}

@@ -1,0 +1,73 @@
+package msm
+
+import (
+	"testing"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+)
+
+// cost is the additions of a share, by the windows' expected entries.
+func (s share) cost(n int) float64 {
+	t := 0.0
+	for _, x := range s.windows.List {
+		low, high := max(x.Base, s.Low), min(x.Base+x.Buckets, s.High)
+		if low < high {
+			t += float64(n) * float64(high-low) / float64(x.Buckets)
+		}
+	}
+	return t + 2*plan.AddProducts/plan.AccumulateProducts*float64(s.High-s.Low)
+}
+
+func TestByBuckets(t *testing.T) {
+	for _, c := range []struct{ bits, sets, n, devices int }{
+		{20, 0, 1 << 20, 1}, {20, 0, 1 << 20, 2}, {22, 0, 1 << 26, 4}, {22, 0, 1 << 26, 5}, {22, 0, 1 << 28, 8}, {22, 0, 1 << 26, 16}, {16, 0, 1 << 22, 32},
+		{20, 2, 1 << 20, 3}, {20, 3, 1 << 20, 5}, {20, 1, 1 << 20, 7}, {4, 2, 100, 300},
+	} {
+		w, err := plan.Uniform(curve.BN254Fr, c.bits, c.sets, c.n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := byBuckets(w, c.n, c.devices)
+		if len(all) != c.devices || all[0].Low != 0 || all[c.devices-1].High != w.Buckets() {
+			t.Fatalf("%+v: %d shares from %d to %d", c, len(all), all[0].Low, all[len(all)-1].High)
+		}
+		total, most := 0.0, 0.0
+		for i, s := range all {
+			if s.From != 0 || s.To != c.n || s.Low > s.High || i > 0 && s.Low != all[i-1].High {
+				t.Fatalf("%+v: share %d is %+v", c, i, s.Range)
+			}
+			total += s.cost(c.n)
+			most = max(most, s.cost(c.n))
+		}
+		// Slivers are left to the neighbour, and a bucket is not divided.
+		fair := total / float64(c.devices)
+		for _, x := range w.List {
+			fair = max(fair, float64(c.n*len(w.List))/float64(max(1, len(w.Sets())-1)*x.Buckets))
+		}
+		if most > 1.07*fair {
+			t.Errorf("%+v: the largest share is %.3f of a fair one", c, most/fair)
+		}
+	}
+}
+
+func TestByPoints(t *testing.T) {
+	w, err := plan.Uniform(curve.BN254Fr, 10, 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := 0
+	for _, s := range byPoints(w, 10, 4) {
+		if s.From != at || s.To-s.From < 2 || s.To-s.From > 3 || s.Low != 0 || s.High != w.Buckets() {
+			t.Errorf("%+v after %d", s.Range, at)
+		}
+		at = s.To
+	}
+	if at != 10 {
+		t.Errorf("the shares end at %d", at)
+	}
+	// More devices than points: some have none.
+	if all := byPoints(w, 2, 5); all[4].To != 2 {
+		t.Errorf("%+v", all)
+	}
+}
