@@ -35,8 +35,10 @@ extern "C" __global__ void __launch_bounds__(64) conformance_fp2_VARIANT(u32 *ou
   case 7: r = dbl(x); break;
   case 8: r.c0.x[0] = is_zero(x) | equal(x, y) << 1 | is_zero(sub(x, y)) << 2 | is_zero(add(x, neg(y))) << 3; break;
   case 9: r = x; break;
-  case 10: set_one(r); break;
-  case 11: {
+  case 10: r = reduce(add(wide_mul(x, y), wide_mul(x, x))); break;
+  case 11: r = reduce(sub(wide_mul(x, y), wide_mul(x, x))); break;
+  case 12: set_one(r); break;
+  case 13: {
     const F s = sub(mul(add(x, y), sub(x, y)), dbl(sqr(neg(x))));
     r = mul_sub(s, sub(y, s), add(s, s), dbl(y));
     break;

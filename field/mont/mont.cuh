@@ -266,6 +266,33 @@ template <class P> DEVICE_INLINE Wide<P> add_products(const Wide<P> &a, const Wi
   return P::SPARE > 2 || !P::LAZY ? add_words(a, b) : add(a, b);
 }
 
+// The same for words, with no regard to p: sums and differences that are known to fit.
+template <class P> DEVICE_INLINE Wide<P> sub_words(const Wide<P> &a, const Wide<P> &b) {
+  Wide<P> r;
+  r.x[0] = sub_cc(a.x[0], b.x[0]);
+#pragma unroll
+  for (u32 j = 1; j < 2 * P::N - 1; j++) r.x[j] = subc_cc(a.x[j], b.x[j]);
+  r.x[2 * P::N - 1] = subc(a.x[2 * P::N - 1], b.x[2 * P::N - 1]);
+  return r;
+}
+
+template <class P> DEVICE_INLINE Mont<P> add_words(const Mont<P> &a, const Mont<P> &b) {
+  Mont<P> r;
+  r.x[0] = add_cc(a.x[0], b.x[0]);
+#pragma unroll
+  for (u32 j = 1; j < P::N - 1; j++) r.x[j] = addc_cc(a.x[j], b.x[j]);
+  r.x[P::N - 1] = addc(a.x[P::N - 1], b.x[P::N - 1]);
+  return r;
+}
+
+template <class P> DEVICE_INLINE Wide<P> five_times(const Wide<P> &a) {
+  Wide<P> four;
+  four.x[0] = a.x[0] << 2;
+#pragma unroll
+  for (u32 j = 1; j < 2 * P::N; j++) four.x[j] = funnel_left(a.x[j - 1], a.x[j], 2);
+  return add_words(four, a);
+}
+
 // reduce is t / 2^(32N).
 template <class P> DEVICE_INLINE Mont<P> reduce(const Wide<P> &t) {
   const Mont<P> r = reduce_lazy(t);
