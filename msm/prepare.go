@@ -50,13 +50,10 @@ type prepared struct {
 }
 
 // forGroup is the schedule for additions in another group, over the same scalars.
-func (s *schedule) forGroup(g *curve.Group) (*schedule, error) {
-	if s.group == g {
-		return s, nil
-	}
+func (s *schedule) forGroup(g *curve.Group) *schedule {
 	c := *s
 	c.group = g
-	return &c, nil
+	return &c
 }
 
 // Prepare sorts scalars for sums over b, and over bases that share its digits. On the

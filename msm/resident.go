@@ -32,7 +32,7 @@ type resident struct {
 
 	// Of whoever has the lane:
 	schedules map[key]*schedule
-	warm      map[plan.Range]*warm
+	warm      map[share]*warm
 }
 
 // key is what a schedule depends on besides memory.
@@ -100,6 +100,14 @@ func form(g *curve.Group, o *Options) *curve.Group {
 	return g
 }
 
+// cool gives up what is kept ready.
+func (r *resident) cool() {
+	for _, w := range r.warm {
+		w.close()
+	}
+	clear(r.warm)
+}
+
 // pointsFrom is where bases come from: one of the two.
 type pointsFrom struct {
 	host    []uint32
@@ -109,7 +117,7 @@ type pointsFrom struct {
 
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
-	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}, warm: map[plan.Range]*warm{}}
+	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}, warm: map[share]*warm{}}
 	units, err := kernels(form(g, o))
 	if err != nil {
 		return nil, err
@@ -197,10 +205,7 @@ func (r *resident) toEdwards(q *device.Queue, form *curve.Group) error {
 }
 
 func (r *resident) free() {
-	for _, w := range r.warm {
-		w.close()
-	}
-	r.warm = nil
+	r.cool()
 	if !r.borrows {
 		r.points.Free()
 	}
@@ -221,20 +226,30 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share
 		return nil, err
 	}
 	defer leave()
-	var s *schedule
-	var lists []plan.Sorted
 	if p != nil {
-		s, err = p.schedule.forGroup(r.group)
-		lists = p.lists
-	} else {
-		s, err = r.schedule(key{sh, src.upload()})
+		return r.execute(ctx, p.schedule.forGroup(r.group), src, p.lists)
 	}
+	// A multiplication that is kept ready has its memory; with a tracer it would not
+	// report to it.
+	if w := r.warm[sh]; w != nil && !device.Traced(ctx) {
+		return r.quick(ctx, w, src)
+	}
+	s, err := r.schedule(key{sh, src.upload()})
 	if err != nil {
 		return nil, err
 	}
-	if s.small() && lists == nil && !device.Traced(ctx) {
-		return r.quick(ctx, s, src)
+	if s.small() && !device.Traced(ctx) {
+		w, err := r.warmUp(s)
+		if err != nil {
+			return nil, err
+		}
+		return r.quick(ctx, w, src)
 	}
+	return r.execute(ctx, s, src, nil)
+}
+
+// execute does a schedule on queues of its own.
+func (r *resident) execute(ctx context.Context, s *schedule, src source, lists []plan.Sorted) ([]Part, error) {
 	main, err := r.dev.NewQueue(ctx)
 	if err != nil {
 		return nil, err
@@ -268,6 +283,11 @@ func (r *resident) schedule(k key) (*schedule, error) {
 	}
 	if s := r.schedules[k]; s != nil && (free == 0 || s.bytes <= free) {
 		return s, nil
+	}
+	// What is kept ready is the first to go.
+	if len(r.warm) > 0 {
+		r.cool()
+		return r.schedule(k)
 	}
 	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, upload: k.upload})
 	if err != nil {

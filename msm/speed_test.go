@@ -84,9 +84,9 @@ func multiple[P, S any](c *msm.Curve[P, S], k *big.Int) P {
 // BenchmarkSum times sums of uniform scalars on a GPU, bases and scalars resident, and
 // compares each result with the known one.
 func BenchmarkSum(b *testing.B) {
-	b.Run("bn254", func(b *testing.B) { speed(b, bn254.G1, 10, 16, 20, 22, 24, 26) })
+	b.Run("bn254", func(b *testing.B) { speed(b, bn254.G1, 10, 12, 14, 16, 18, 20, 22, 24, 26) })
 	b.Run("bn254-g2", func(b *testing.B) { speed(b, bn254.G2, 20) })
-	b.Run("bls12-381", func(b *testing.B) { speed(b, bls12381.G1, 12, 20, 22, 24) })
+	b.Run("bls12-381", func(b *testing.B) { speed(b, bls12381.G1, 10, 12, 16, 20, 22, 24) })
 	b.Run("bls12-377", func(b *testing.B) { speed(b, bls12377.G1, 20, 22, 24) })
 	b.Run("mnt4-753", func(b *testing.B) { speed(b, mnt4753.G1, 12, 20, 22) })
 }
@@ -145,11 +145,12 @@ func speed[P comparable, S any](b *testing.B, c *msm.Curve[P, S], sizes ...int) 
 		if err := q.Sync(); err != nil {
 			b.Fatal(err)
 		}
-		x, err := msm.NewBuffer(d, c, points.Slice(0, n), msm.Options{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		b.Run(fmt.Sprintf("2^%d", size), func(b *testing.B) {
+		run := func(b *testing.B, o msm.Options) {
+			x, err := msm.NewBuffer(d, c, points.Slice(0, n), o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer x.Close()
 			s := &stages{ms: map[string]float64{}}
 			for i := range 2 {
 				with := ctx
@@ -164,7 +165,7 @@ func speed[P comparable, S any](b *testing.B, c *msm.Curve[P, S], sizes ...int) 
 					b.Errorf("wrong: %v", got)
 				}
 			}
-			b.Log(s)
+			b.Log(strings.ReplaceAll(s.String(), "_"+g.Name, ""))
 			best := time.Hour
 			for b.Loop() {
 				start := time.Now()
@@ -175,8 +176,15 @@ func speed[P comparable, S any](b *testing.B, c *msm.Curve[P, S], sizes ...int) 
 				best = min(best, time.Since(start))
 			}
 			b.ReportMetric(best.Seconds()*1e3, "ms")
-		})
-		x.Close()
+		}
+		b.Run(fmt.Sprintf("2^%d", size), func(b *testing.B) { run(b, msm.Options{}) })
+		// With one group nothing runs beside anything else.
+		for _, groups := range []int{1, 2, 3, 4, 6, 13} {
+			b.Run(fmt.Sprintf("2^%d-groups-%d", size, groups), func(b *testing.B) { run(b, msm.WithGroups(msm.Options{}, groups)) })
+		}
+		for window := 8; window <= 24; window++ {
+			b.Run(fmt.Sprintf("2^%d-bits-%d", size, window), func(b *testing.B) { run(b, msm.Options{Window: window}) })
+		}
 		resident.Free()
 	}
 }

@@ -33,20 +33,15 @@ func (p placed) words(*device.Queue, device.Buffer[uint32], int, int) (device.Bu
 	return p.buf, nil
 }
 
-// quick is sums by a schedule that is small. It takes about as long as a wait: ctx is
-// looked at before and after.
-func (r *resident) quick(ctx context.Context, s *schedule, src source) ([]Part, error) {
-	w := r.warm[s.rng]
-	if w == nil {
-		var err error
-		if w, err = r.warmUp(s); err != nil {
-			return nil, err
-		}
-		r.warm[s.rng] = w
+// quick is sums by what is kept ready. It takes about as long as a wait: ctx is looked
+// at before and after.
+func (r *resident) quick(ctx context.Context, w *warm, src source) ([]Part, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
 	}
 	parts, err := w.sums(src)
 	if err != nil && !errors.Is(err, ErrInput) {
-		delete(r.warm, s.rng)
+		delete(r.warm, w.share())
 		w.close()
 	}
 	if ctx.Err() != nil {
@@ -55,6 +50,7 @@ func (r *resident) quick(ctx context.Context, s *schedule, src source) ([]Part, 
 	return parts, err
 }
 
+// warmUp gets a schedule ready, and keeps it so.
 func (r *resident) warmUp(s *schedule) (*warm, error) {
 	// The queue outlives the sum's context.
 	q, err := r.dev.NewQueue(context.Background())
@@ -71,6 +67,7 @@ func (r *resident) warmUp(s *schedule) (*warm, error) {
 		w.close()
 		return nil, err
 	}
+	r.warm[w.share()] = w
 	return w, nil
 }
 
@@ -108,3 +105,5 @@ func (w *warm) close() {
 	w.free()
 	_ = w.main.Close()
 }
+
+func (w *warm) share() share { return share{w.windows, w.rng} }
