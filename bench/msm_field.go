@@ -82,9 +82,10 @@ func msmFieldCases() []Case {
 }
 
 func (f msmField) run(e *Env, op msmFieldOp) ([]Measurement, error) {
-	// So many rounds that the longest take some milliseconds.
+	// Many more blocks than a card holds: warps are not served evenly, and the last of them
+	// leave a multiprocessor half idle. So many rounds that the longest take milliseconds.
 	limbs := f.field.Limbs
-	q, blocks, rounds := e.Queue, cardBlocks, 1<<15/(limbs*limbs)
+	q, blocks, rounds := e.Queue, 8*cardBlocks, 1<<12/(limbs*limbs)
 	if q.Device().Kind() != device.CUDA {
 		blocks, rounds = 1, 2
 	}
