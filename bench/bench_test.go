@@ -170,7 +170,7 @@ var small = []Options{
 	{Suite: "m31", Pattern: "^(field-mul|poseidon2)|2^10$|batch-64$|-small$|-80x272$"},
 	{Suite: "whir", Pattern: "^(poseidon2|compress)-"},
 	{Suite: "whir", Pattern: "-n8($|-)"},
-	{Suite: "msm", Pattern: "^bn254-2^8(-skew-half)?$"},
+	{Suite: "msm", Pattern: "^bn254-2^8(-skew-half|-simulated-3gpu)?$", SimulateGPUs: 3},
 	{Suite: "msm", Pattern: "^(product|field)-"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
@@ -181,7 +181,7 @@ func TestSmallCases(t *testing.T) {
 			dev := devicetest.Open(t, name)
 			for _, o := range small {
 				o.Samples, o.Seed = 1, 1
-				if strings.HasPrefix(o.Pattern, "^product-") && name == "cpu" {
+				if strings.HasPrefix(o.Pattern, "^(product|field)-") && name == "cpu" {
 					continue
 				}
 				cases, err := Select(o, dev.Kind())
@@ -237,7 +237,7 @@ func TestSkip(t *testing.T) {
 	if _, err := Run(context.Background(), o); !errors.Is(err, ErrSkip) || !errors.Is(err, device.ErrNoMemory) || !slices.Equal(left, []string{"bn254-2^8"}) {
 		t.Errorf("%v, left out %q", err, left)
 	}
-	if _, err := msmDevices(99); !errors.Is(err, ErrSkip) || !strings.Contains(err.Error(), "99 GPUs") {
+	if _, err := msmDevices(dev, 99); !errors.Is(err, ErrSkip) || !strings.Contains(err.Error(), "99 GPUs") {
 		t.Errorf("99 GPUs: %v", err)
 	}
 }

@@ -40,6 +40,8 @@ type msmSpec struct {
 	tables bool
 	pinned bool // scalars in page-locked host memory, otherwise resident
 	gpus   int  // more than one
+
+	simulated int // GPUs
 }
 
 func (s msmSpec) scalars() string {
@@ -98,6 +100,26 @@ func msmCases() []Case {
 		}
 		cases = append(cases, Case{Suite: msmSuite, Name: "tiny-" + c.name, About: "the slower of 2^10 and 2^12 points",
 			Run: func(e *Env) ([]Measurement, error) { return msmSkips(tiny(e, c.g1)) }})
+	}
+	return cases
+}
+
+// MaxSimulated is the most GPUs that can be simulated.
+const MaxSimulated = 1024
+
+// simulatedCases are shares of so many GPUs that run in turn on the one there is.
+func simulatedCases(gpus int) []Case {
+	var cases []Case
+	for _, c := range msmCurves(&msmPoints{}) {
+		for _, log := range append([]int{8}, c.logs...) {
+			if log > c.resident {
+				continue
+			}
+			s := msmSpec{log: log, simulated: gpus}
+			cases = append(cases, Case{Suite: msmSuite, Name: fmt.Sprintf("%s-2^%d-simulated-%dgpu", c.name, log, gpus),
+				About: "a simulation: the shares of so many GPUs in turn on one, the longest counted", Large: log > 20, GPU: true,
+				Run: func(e *Env) ([]Measurement, error) { return msmSkips(c.g1.run(e, s)) }})
+		}
 	}
 	return cases
 }

@@ -8,6 +8,7 @@ import (
 	"math/big"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/zkwarp/zkwarp/curve/weierstrass"
@@ -23,8 +24,10 @@ type msmPoints struct {
 	seed  uint64
 	n     int
 	host  any // *known.Bases
-	dev   any // device.Buffer of points
+	dev   any // buffers of points, one on each device
 	free  func()
+
+	devices int
 }
 
 // clear forgets them.
@@ -35,8 +38,8 @@ func (l *msmPoints) clear() {
 	*l = msmPoints{}
 }
 
-func (l *msmPoints) has(group string, seed uint64, n int) bool {
-	return l.group == group && l.seed == seed && l.n >= n
+func (l *msmPoints) has(group string, seed uint64, n, devices int) bool {
+	return l.group == group && l.seed == seed && l.n >= n && l.devices >= devices
 }
 
 // msmOf measures sums in one group.
@@ -60,10 +63,12 @@ func msmGroupOf[P msmAffine[E], S any, E comparable, F weierstrass.Field[E], M k
 
 // msmInput is the bases and scalars of a case, and the sum.
 type msmInput[P comparable, S any] struct {
-	load  func(o msm.Options) (*msm.Bases[P, S], error)
-	sum   func(ctx context.Context, b *msm.Bases[P, S]) (P, error)
-	want  P
-	frees []func()
+	// load makes bases on so many of the devices.
+	load    func(devices int, o msm.Options) (*msm.Bases[P, S], error)
+	sum     func(ctx context.Context, devices int, b *msm.Bases[P, S]) (P, error)
+	scalars []device.Buffer[S] // by device, unless they are in host memory
+	want    P
+	frees   []func()
 }
 
 func (in *msmInput[P, S]) free() {
@@ -73,19 +78,31 @@ func (in *msmInput[P, S]) free() {
 }
 
 // right sums once and holds the result against the discrete logarithms.
-func (in *msmInput[P, S]) right(ctx context.Context, b *msm.Bases[P, S]) error {
-	got, err := in.sum(ctx, b)
-	if err == nil && got != in.want {
-		err = errors.New("the sum is not the one by discrete logarithms")
+func (in *msmInput[P, S]) right(ctx context.Context, devices int, b *msm.Bases[P, S]) error {
+	got, err := in.sum(ctx, devices, b)
+	if err != nil {
+		return err
 	}
-	return err
+	return in.check(got)
 }
 
-// fromHost are bases and scalars that the host has made, for all devices but single GPUs.
+func (in *msmInput[P, S]) check(got P) error {
+	if got != in.want {
+		return errors.New("the sum is not the one by discrete logarithms")
+	}
+	return nil
+}
+
+// fromBuffers sums with scalars on devices.
+func (in *msmInput[P, S]) fromBuffers(ctx context.Context, devices int, b *msm.Bases[P, S]) (P, error) {
+	return b.SumBuffers(ctx, in.scalars[:devices])
+}
+
+// fromHost are bases and scalars that the host has made, for the CPU and the emulator.
 func (g *msmOf[P, S]) fromHost(e *Env, s msmSpec) (*msmInput[P, S], error) {
 	dev, n := e.Queue.Device(), 1<<s.log
 	name := g.curve.Group.Name
-	if g.last.host == nil || !g.last.has(name, e.Seed, n) {
+	if g.last.host == nil || !g.last.has(name, e.Seed, n, 0) {
 		g.last.clear()
 		*g.last = msmPoints{group: name, seed: e.Seed, n: n, host: g.make(g.curve, e.Seed, n)}
 	}
@@ -95,106 +112,153 @@ func (g *msmOf[P, S]) fromHost(e *Env, s msmSpec) (*msmInput[P, S], error) {
 		return nil, err
 	}
 	in := &msmInput[P, S]{want: b.Expected(scalars)}
-	in.load = func(o msm.Options) (*msm.Bases[P, S], error) { return msm.New(dev, g.curve, b.Points[:n], o) }
-	switch {
-	case e.Queue.OnHost():
-		in.sum = func(ctx context.Context, b *msm.Bases[P, S]) (P, error) { return b.Sum(ctx, scalars) }
-	case s.gpus > 1:
-		pinned, err := device.AllocPinned[S](dev, n)
-		if err != nil {
-			return nil, err
-		}
-		copy(pinned.Host(), scalars)
-		in.frees = append(in.frees, func() { _ = pinned.Free() })
-		in.sum = func(ctx context.Context, b *msm.Bases[P, S]) (P, error) { return b.SumPinned(ctx, pinned) }
-	default:
-		resident, err := device.Upload(e.Queue, scalars)
-		if err != nil {
-			return nil, err
-		}
-		in.frees = append(in.frees, resident.Free)
-		in.sum = func(ctx context.Context, b *msm.Bases[P, S]) (P, error) { return b.SumBuffer(ctx, resident) }
+	in.load = func(_ int, o msm.Options) (*msm.Bases[P, S], error) { return msm.New(dev, g.curve, b.Points[:n], o) }
+	if e.Queue.OnHost() {
+		in.sum = func(ctx context.Context, _ int, b *msm.Bases[P, S]) (P, error) { return b.Sum(ctx, scalars) }
+		return in, nil
 	}
+	resident, err := device.Upload(e.Queue, scalars)
+	if err != nil {
+		return nil, err
+	}
+	in.scalars, in.sum = []device.Buffer[S]{resident}, in.fromBuffers
+	in.frees = append(in.frees, resident.Free)
 	return in, nil
 }
 
 // msmPiece is how many scalars are made at a time on their way to the host.
 const msmPiece = 1 << 22
 
-// fromDevice are bases and scalars that a GPU has made and keeps.
-func (g *msmOf[P, S]) fromDevice(e *Env, s msmSpec) (*msmInput[P, S], error) {
-	q, n, group := e.Queue, 1<<s.log, g.curve.Group
+// fromDevices are bases and scalars that GPUs have made and keep, the same on each.
+func (g *msmOf[P, S]) fromDevices(e *Env, s msmSpec, devices []*device.Device) (*msmInput[P, S], error) {
+	n, group := 1<<s.log, g.curve.Group
 	r, err := known.NewResident(group, e.Seed, n)
 	if err != nil {
 		return nil, err
 	}
-	if g.last.dev == nil || !g.last.has(group.Name, e.Seed, n) {
+	queues := make([]*device.Queue, len(devices))
+	for i, d := range devices {
+		if queues[i], err = d.NewQueue(e.Ctx); err != nil {
+			return nil, err
+		}
+		defer queues[i].Close()
+	}
+	if g.last.dev == nil || !g.last.has(group.Name, e.Seed, n, len(devices)) {
 		g.last.clear()
-		points, err := device.Alloc[P](q, n)
+		if err := g.makePoints(r, queues); err != nil {
+			g.last.clear()
+			return nil, err
+		}
+		g.last.group, g.last.seed, g.last.n, g.last.devices = group.Name, e.Seed, n, len(devices)
+	}
+	points := slices.Clone(g.last.dev.([]device.Buffer[P])[:len(devices)])
+	for i := range points {
+		points[i] = points[i].Slice(0, n)
+	}
+	in := &msmInput[P, S]{}
+	in.load = func(count int, o msm.Options) (*msm.Bases[P, S], error) {
+		return msm.NewBuffers(devices[:count], g.curve, points[:count], o)
+	}
+	fill := g.fillBuffers
+	if s.pinned {
+		fill = g.fillPinned
+	}
+	log, err := fill(e, s, in, r, queues)
+	for i := 0; i < len(queues) && err == nil; i++ {
+		err = queues[i].Sync()
+	}
+	if err != nil {
+		in.free()
+		return nil, err
+	}
+	in.want = g.multiple(log.Mod(log, group.Scalar.Modulus))
+	return in, nil
+}
+
+func (g *msmOf[P, S]) makePoints(r *known.Resident, queues []*device.Queue) error {
+	var all []device.Buffer[P]
+	g.last.free = func() {
+		for _, b := range all {
+			b.Free()
+		}
+	}
+	for _, q := range queues {
+		b, err := device.Alloc[P](q, r.Len())
+		if err != nil {
+			return err
+		}
+		all = append(all, b)
+		if err := r.Points(q, device.View[uint32](b), 0); err != nil {
+			return err
+		}
+		if err := q.Sync(); err != nil {
+			return err
+		}
+	}
+	g.last.dev = all
+	return nil
+}
+
+// fillBuffers makes the scalars on every device and returns the sum's logarithm.
+func (g *msmOf[P, S]) fillBuffers(e *Env, s msmSpec, in *msmInput[P, S], r *known.Resident, queues []*device.Queue) (*big.Int, error) {
+	for _, q := range queues {
+		b, err := device.Alloc[S](q, r.Len())
 		if err != nil {
 			return nil, err
 		}
-		if err := r.Points(q, device.View[uint32](points), 0); err != nil {
-			points.Free()
+		in.frees = append(in.frees, b.Free)
+		if err := known.ResidentScalars(q, r.Group.Scalar, device.View[uint32](b), s.scalars(), e.Seed, 0); err != nil {
 			return nil, err
 		}
-		*g.last = msmPoints{group: group.Name, seed: e.Seed, n: n, dev: points, free: points.Free}
+		in.scalars = append(in.scalars, b)
 	}
-	points := g.last.dev.(device.Buffer[P]).Slice(0, n)
-	in := &msmInput[P, S]{}
-	in.load = func(o msm.Options) (*msm.Bases[P, S], error) { return msm.NewBuffer(q.Device(), g.curve, points, o) }
+	in.sum = in.fromBuffers
+	return r.Expected(queues[0], device.View[uint32](in.scalars[0]), 0)
+}
 
-	size := n
-	if s.pinned {
-		size = min(n, msmPiece)
-	}
-	scalars, err := device.Alloc[S](q, size)
+// fillPinned makes the scalars piece by piece and takes them to host memory.
+func (g *msmOf[P, S]) fillPinned(e *Env, s msmSpec, in *msmInput[P, S], r *known.Resident, queues []*device.Queue) (*big.Int, error) {
+	q, n := queues[0], r.Len()
+	size := min(n, msmPiece)
+	b, err := device.Alloc[S](q, size)
 	if err != nil {
 		return nil, err
 	}
-	var pinned device.Pinned[S]
-	if s.pinned {
-		defer scalars.Free()
-		if pinned, err = device.AllocPinned[S](q.Device(), n); err != nil {
-			return nil, err
-		}
-		in.frees = append(in.frees, func() { _ = pinned.Free() })
-		in.sum = func(ctx context.Context, b *msm.Bases[P, S]) (P, error) { return b.SumPinned(ctx, pinned) }
-	} else {
-		in.frees = append(in.frees, scalars.Free)
-		in.sum = func(ctx context.Context, b *msm.Bases[P, S]) (P, error) { return b.SumBuffer(ctx, scalars) }
+	defer b.Free()
+	pinned, err := device.AllocPinned[S](q.Device(), n)
+	if err != nil {
+		return nil, err
 	}
+	in.frees = append(in.frees, func() { _ = pinned.Free() })
+	in.sum = func(ctx context.Context, _ int, b *msm.Bases[P, S]) (P, error) { return b.SumPinned(ctx, pinned) }
 	log := new(big.Int)
 	for from := 0; from < n; from += size {
-		words := device.View[uint32](scalars)
-		err := known.ResidentScalars(q, group.Scalar, words, s.scalars(), e.Seed, from)
-		if err == nil && s.pinned {
-			err = scalars.CopyToPinned(q, pinned.Slice(from, from+size))
+		words := device.View[uint32](b)
+		if err := known.ResidentScalars(q, r.Group.Scalar, words, s.scalars(), e.Seed, from); err != nil {
+			return nil, err
 		}
-		var part *big.Int
-		if err == nil {
-			part, err = r.Expected(q, words, from)
+		if err := b.CopyToPinned(q, pinned.Slice(from, from+size)); err != nil {
+			return nil, err
 		}
+		part, err := r.Expected(q, words, from)
 		if err != nil {
-			in.free()
 			return nil, err
 		}
 		log.Add(log, part)
 	}
-	in.want = g.multiple(log.Mod(log, group.Scalar.Modulus))
-	return in, q.Sync()
+	return log, nil
 }
 
 // run measures one sum. Every result is held against the discrete logarithms.
 func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 	dev := e.Queue.Device()
-	devices, err := msmDevices(s.gpus)
+	devices, err := msmDevices(dev, s.gpus)
 	if err != nil {
 		return nil, err
 	}
 	var in *msmInput[P, S]
-	if dev.Kind() == device.CUDA && s.gpus <= 1 {
-		in, err = g.fromDevice(e, s)
+	if dev.Kind() == device.CUDA {
+		in, err = g.fromDevices(e, s, devices)
 	} else {
 		in, err = g.fromHost(e, s)
 	}
@@ -203,72 +267,111 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 	}
 	defer in.free()
 
+	peak, before := watchMemory(dev), dev.Launches()
 	o := msm.Options{Subgroup: msm.Asserted}
 	if s.tables {
 		o.Tables = msmTables
 	}
-	peak, before := watchMemory(dev), dev.Launches()
-	b, setup, err := g.load(in, o)
+	b, m, err := g.time(e, in, 1, o)
 	if err != nil {
 		peak()
 		return nil, err
 	}
-	m, err := e.Time("ms", 1, nil, func() error { return in.right(e.Ctx, b) })
-	if err == nil && !e.Queue.OnHost() {
+	m.Note = s.scalars() + " scalars; " + m.Note
+	if !e.Queue.OnHost() {
 		err = msmRan(dev.LaunchesSince(before))
 	}
-	var steps []Measurement
-	if err == nil && s.gpus <= 1 {
+	out := []Measurement{m}
+	switch {
+	case err != nil:
+	case s.simulated > 0:
+		out, err = in.simulate(e, b, s.simulated, m)
+	case s.gpus <= 1 && dev.Kind() == device.CUDA:
+		var steps []Measurement
 		steps, err = in.steps(e, b)
+		out = append(out, steps...)
 	}
 	b.Close()
 	most := peak()
 	if err != nil {
 		return nil, err
 	}
-	m.Note = fmt.Sprintf("%s scalars; bases ready in %.3g ms", s.scalars(), setup)
 	if s.gpus > 1 {
-		return g.several(e, in, o, devices, m)
+		return g.several(e, in, o, len(devices), m)
 	}
-	out := append([]Measurement{m}, steps...)
 	if !e.Queue.OnHost() {
 		out = append(out, constant("peak-gib", "GiB", float64(most)/(1<<30), "device memory in buffers, sampled", "", e.Samples))
 	}
 	return out, nil
 }
 
-// load makes bases and says how long that took, in ms.
-func (g *msmOf[P, S]) load(in *msmInput[P, S], o msm.Options) (*msm.Bases[P, S], float64, error) {
+// time makes bases on so many devices and measures sums.
+func (g *msmOf[P, S]) time(e *Env, in *msmInput[P, S], devices int, o msm.Options) (*msm.Bases[P, S], Measurement, error) {
 	start := time.Now()
-	b, err := in.load(o)
-	return b, float64(time.Since(start)) / 1e6, err
+	b, err := in.load(devices, o)
+	if err != nil {
+		return nil, Measurement{}, err
+	}
+	setup := float64(time.Since(start)) / 1e6
+	m, err := e.Time("ms", 1, nil, func() error { return in.right(e.Ctx, devices, b) })
+	if err != nil {
+		b.Close()
+		return nil, m, err
+	}
+	m.Note = fmt.Sprintf("bases ready in %.3g ms", setup)
+	return b, m, nil
 }
 
 // several measures the sum on several devices, against one.
-func (g *msmOf[P, S]) several(e *Env, in *msmInput[P, S], o msm.Options, devices []*device.Device, one Measurement) ([]Measurement, error) {
-	o.Devices = devices
-	b, setup, err := g.load(in, o)
+func (g *msmOf[P, S]) several(e *Env, in *msmInput[P, S], o msm.Options, devices int, one Measurement) ([]Measurement, error) {
+	b, m, err := g.time(e, in, devices, o)
 	if err != nil {
 		return nil, err
 	}
-	defer b.Close()
-	m, err := e.Time("ms", 1, nil, func() error { return in.right(e.Ctx, b) })
-	if err != nil {
-		return nil, err
-	}
-	m.Note = fmt.Sprintf("scalars in page-locked memory; bases ready in %.3g ms", setup)
-	base := Median(one.Samples)
-	speedup := Measurement{Metric: "speedup", Unit: "x", Note: fmt.Sprintf("one GPU takes %.4g ms", base)}
-	for _, ms := range m.Samples {
-		speedup.Samples = append(speedup.Samples, base/ms)
-	}
-	return []Measurement{m, speedup}, nil
+	b.Close()
+	return []Measurement{m, speedup(m, one, "")}, nil
 }
 
-// msmDevices are the first GPUs, if there are to be several.
-func msmDevices(gpus int) ([]*device.Device, error) {
+func speedup(m, one Measurement, note string) Measurement {
+	base := Median(one.Samples)
+	out := Measurement{Metric: "speedup", Unit: "x", Note: note + fmt.Sprintf("one GPU takes %.4g ms", base)}
+	for _, ms := range m.Samples {
+		out.Samples = append(out.Samples, base/ms)
+	}
+	return out
+}
+
+// simulate does the shares of so many GPUs in turn, as DistMSM's authors did for their
+// figures of 16 and 32, and counts the longest and the host's additions.
+func (in *msmInput[P, S]) simulate(e *Env, b *msm.Bases[P, S], gpus int, one Measurement) ([]Measurement, error) {
+	m := Measurement{Metric: "ms", Unit: "ms"}
+	var even float64
+	for i := range e.Samples + 1 {
+		r, err := b.Simulate(e.Ctx, in.scalars[0], gpus)
+		if err == nil {
+			err = in.check(r.Sum)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if i == 0 { // makes what the others keep
+			continue
+		}
+		var total time.Duration
+		for _, d := range r.Shares {
+			total += d
+		}
+		even = float64(total) / float64(gpus) / 1e6
+		m.Samples = append(m.Samples, float64(r.Total())/1e6)
+	}
+	m.Note = fmt.Sprintf("a simulation: the shares of %d GPUs in turn on one, the longest and the host's additions; the mean share takes %.4g ms", gpus, even)
+	return []Measurement{m, speedup(m, one, "a simulation; ")}, nil
+}
+
+// msmDevices are dev, or the first GPUs if there are to be several.
+func msmDevices(dev *device.Device, gpus int) ([]*device.Device, error) {
 	if gpus <= 1 {
-		return nil, nil
+		return []*device.Device{dev}, nil
 	}
 	out := make([]*device.Device, gpus)
 	for i := range out {
@@ -321,32 +424,34 @@ func msmStep(kernel string) string {
 }
 
 // msmTimes adds up device time by step.
-type msmTimes map[string]time.Duration
+type msmTimes struct {
+	mu   sync.Mutex
+	time map[string]time.Duration
+}
 
 // Trace is called by queues.
-func (t msmTimes) Trace(e device.Event) {
+func (t *msmTimes) Trace(e device.Event) {
 	if e.Category == device.TraceKernel {
-		t[msmStep(e.Name)] += e.Duration
+		t.mu.Lock()
+		t.time[msmStep(e.Name)] += e.Duration
+		t.mu.Unlock()
 	}
 }
 
 // steps splits a sum's time by kernels, one after the other on traced queues.
 func (in *msmInput[P, S]) steps(e *Env, b *msm.Bases[P, S]) ([]Measurement, error) {
-	if e.Queue.Device().Kind() != device.CUDA {
-		return nil, nil
-	}
 	names := []string{"other"}
 	for _, s := range msmSteps {
 		names = append(names, s.name)
 	}
 	samples := map[string][]float64{}
 	for range e.Samples {
-		found := msmTimes{}
-		if err := in.right(device.WithTracer(e.Ctx, found), b); err != nil {
+		found := &msmTimes{time: map[string]time.Duration{}}
+		if err := in.right(device.WithTracer(e.Ctx, found), 1, b); err != nil {
 			return nil, err
 		}
 		for _, n := range names {
-			samples[n] = append(samples[n], float64(found[n])/1e6)
+			samples[n] = append(samples[n], float64(found.time[n])/1e6)
 		}
 	}
 	var out []Measurement

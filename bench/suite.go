@@ -132,6 +132,8 @@ type Options struct {
 	Command string
 	// Record makes a row's missing commit, or a GPU row without launches, an error.
 	Record bool
+	// SimulateGPUs adds cases to suite msm that simulate so many, up to MaxSimulated.
+	SimulateGPUs int
 	// Begin, if set, is told before each case.
 	Begin func(name string)
 	// Skip, if set, is told of each case that is left out, and why.
@@ -151,7 +153,11 @@ func Select(o Options, kind device.Kind) ([]Case, error) {
 	}
 	var out []Case
 	known := false
-	for _, c := range Cases() {
+	all := Cases()
+	if o.SimulateGPUs > 0 {
+		all = append(all, simulatedCases(o.SimulateGPUs)...)
+	}
+	for _, c := range all {
 		if c.Suite != o.Suite {
 			continue
 		}

@@ -29,6 +29,7 @@ func (a *app) benchCommand() *cobra.Command {
 	c.Flags().StringVar(&o.Pattern, "case", "", "measure only cases whose name matches this regular expression (2^ is literal)")
 	c.Flags().BoolVar(&o.Record, "record", false, "put the rows into the results file of this card")
 	c.Flags().IntVar(&o.Samples, "samples", bench.MinSamples, "timed runs of every case")
+	c.Flags().IntVar(&o.SimulateGPUs, "simulate-gpus", 0, "add cases to suite msm that simulate so many GPUs on the one there is")
 	c.Flags().Uint64Var(&o.Seed, "seed", 1, "seed of the random data")
 	c.PersistentFlags().StringVar(&results, "results", "bench/results", "folder of the results files")
 	c.AddCommand(a.benchListCommand(), a.benchMergeCommand(&results), a.benchReportCommand(&results))
@@ -38,6 +39,9 @@ func (a *app) benchCommand() *cobra.Command {
 func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 	if o.Samples < 1 || o.Samples > bench.MaxSamples {
 		return usageError("--samples %d: want 1 to %d", o.Samples, bench.MaxSamples)
+	}
+	if o.SimulateGPUs < 0 || o.SimulateGPUs > bench.MaxSimulated {
+		return usageError("--simulate-gpus %d: want 0 to %d", o.SimulateGPUs, bench.MaxSimulated)
 	}
 	dev, err := a.openDevice()
 	if err != nil {
