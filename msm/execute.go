@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
@@ -20,7 +19,7 @@ type run struct {
 	lists      []plan.Sorted // by group, if the scalars were prepared
 
 	sorts   []*scatter.Workspace
-	sums    *bucket.Workspace
+	sums    adder
 	scalars []device.Buffer[uint32] // memory for uploads
 	words   device.Buffer[uint32]   // of the present chunk's scalars
 	buckets []device.Buffer[uint32] // by group, or two in turn
@@ -66,7 +65,7 @@ func (r *run) alloc() error {
 			return err
 		}
 	}
-	sums, err := bucket.NewWorkspace(r.main, r.group, r.entries)
+	sums, err := newAdder(r.main, r.group, r.entries, r.affine)
 	if err != nil {
 		return err
 	}

@@ -17,3 +17,9 @@ func WithSets(o Options, g *curve.Group, bits, sets, n int) (Options, error) {
 	o.windows = w
 	return o, err
 }
+
+// InAffine is o with bucket sums in affine coordinates.
+func InAffine(o Options) Options {
+	o.adder = adderAffine
+	return o
+}

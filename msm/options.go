@@ -44,7 +44,9 @@ type Options struct {
 	// scalars that those prepare can be used for these too.
 	Digits *Digits
 
-	groups  int           // of windows, for tests; 0 for what is thought best
+	// For tests:
+	groups  int           // of windows; 0 for what is thought best
+	adder   int           // of points in buckets
 	windows *plan.Windows // for tests; nil for what is thought best
 }
 

@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/msm/internal/affine"
 	"github.com/zkwarp/zkwarp/msm/internal/bases"
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/edwards"
@@ -118,7 +120,7 @@ type pointsFrom struct {
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
 	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}, warm: map[share]*warm{}}
-	units, err := kernels(form(g, o))
+	units, err := kernels(form(g, o), o)
 	if err != nil {
 		return nil, err
 	}
@@ -289,7 +291,7 @@ func (r *resident) schedule(k key) (*schedule, error) {
 		r.cool()
 		return r.schedule(k)
 	}
-	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, upload: k.upload})
+	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, adder: r.options.adder, upload: k.upload})
 	if err != nil {
 		return nil, err
 	}
@@ -298,7 +300,7 @@ func (r *resident) schedule(k key) (*schedule, error) {
 }
 
 // kernels are the translation units that sums in a group need.
-func kernels(g *curve.Group) ([]*kernel.Source, error) {
+func kernels(g *curve.Group, o *Options) ([]*kernel.Source, error) {
 	b, err := bucket.Source(g)
 	if err != nil {
 		return nil, err
@@ -310,6 +312,9 @@ func kernels(g *curve.Group) ([]*kernel.Source, error) {
 	out := append(scatter.SourcesOf(g.Scalar), b, r)
 	if g.Edwards != nil {
 		out = append(out, edwards.Sources()...)
+	}
+	if batchAffine(g, math.MaxInt, o.adder) {
+		out = append(out, affine.Source(g))
 	}
 	return out, nil
 }

@@ -6,7 +6,6 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
@@ -24,6 +23,7 @@ type schedule struct {
 	layouts [][]*scatter.Layout // by chunk and group; nil where a chunk is like the one before
 	reduces []*reduce.Layout    // by group
 	entries int                 // at most, of a chunk and group
+	affine  bool                // buckets are added up in affine coordinates
 	upload  bool                // scalars come from the host, chunk by chunk
 	bytes   int64               // of device memory besides the points
 }
@@ -34,6 +34,7 @@ type limits struct {
 	memory int64 // 0 if there is no limit
 	chunk  int   // points, 0 for as many as may be
 	groups int   // 0 for what is thought best
+	adder  int
 	upload bool
 }
 
@@ -97,7 +98,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 	}
 	s.groups = cut(w, rng, groups)
 	sum := int64(0)
-	buckets, most := 0, int64(0)
+	buckets, widest, most := 0, 0, int64(0)
 	for _, b := range s.groups {
 		r, err := reduce.New(w.List, b[0], b[1])
 		if err != nil {
@@ -105,6 +106,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		}
 		s.reduces = append(s.reduces, r)
 		sum += int64(r.Sums())
+		widest = max(widest, b[1]-b[0])
 		if len(s.chunks) > 1 {
 			buckets += b[1] - b[0]
 		} else {
@@ -129,7 +131,8 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		}
 		s.layouts = append(s.layouts, row)
 	}
-	s.bytes = most*int64(s.workspaces()) + bucket.Bytes(g, l.info, s.entries) +
+	s.affine = batchAffine(g, s.entries, l.adder)
+	s.bytes = most*int64(s.workspaces()) + adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
 		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
 	if s.upload {
 		s.bytes += int64(min(2, len(s.chunks))*chunk) * int64(g.Scalar.Bytes())

@@ -49,6 +49,9 @@ func Sources() []*kernel.Source {
 	return out
 }
 
+// Source is the kernels of a group's bucket sums, for loading them before they are needed.
+func Source(g *curve.Group) *kernel.Source { return units[g].sums }
+
 // elementBytes is the size of a coordinate.
 func elementBytes(g *curve.Group) int { return g.Degree * g.Base.Bytes() }
 

@@ -1,0 +1,57 @@
+package msm
+
+import (
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/msm/internal/affine"
+	"github.com/zkwarp/zkwarp/msm/internal/bucket"
+	"github.com/zkwarp/zkwarp/msm/internal/plan"
+)
+
+// adder is a way of adding up the points of each bucket.
+type adder interface {
+	Sums(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error
+	Free()
+}
+
+// Ways of adding, for Options.adder.
+const (
+	adderBest = iota
+	adderXYZZ
+	adderAffine
+)
+
+// batchAffine says whether so many entries are better added in affine coordinates, with
+// inversions shared by many, than in XYZZ coordinates: where coordinates are so long
+// that the products saved are worth more than the memory traffic, and lists long enough
+// that a thread's chunk is no shorter than what its partial sums cost (bench/NOTES.md).
+func batchAffine(g *curve.Group, entries, option int) bool {
+	switch {
+	case g.Edwards != nil || option == adderXYZZ:
+		return false
+	case option == adderAffine:
+		return true
+	}
+	return g.Degree == 1 && g.Base.Limbs > 12 && entries >= 1<<22
+}
+
+// newAdder allocates what an adder needs for lists of up to so many entries.
+func newAdder(q *device.Queue, g *curve.Group, entries int, inAffine bool) (adder, error) {
+	if inAffine {
+		return affine.NewWorkspace(q, g, entries)
+	}
+	return bucket.NewWorkspace(q, g, entries)
+}
+
+// adderBytes is the memory that it takes; most is the sums of the largest group of
+// buckets, and onto says whether sums are added to what they hold.
+func adderBytes(g *curve.Group, info device.Info, entries int, inAffine bool, most int64, onto bool) int64 {
+	if !inAffine {
+		return bucket.Bytes(g, info, entries)
+	}
+	n := affine.Bytes(g, info, entries)
+	if onto {
+		n += most
+	}
+	return n
+}
