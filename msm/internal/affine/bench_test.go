@@ -59,7 +59,8 @@ func replicated(tb testing.TB, q *device.Queue, g *curve.Group, log int) device.
 }
 
 // BenchmarkSums times bucket sums alone, of 32 entries a bucket, against those in XYZZ
-// coordinates, and compares the two. AFFINE_VARIANTS lists other ways to run them than
+// coordinates, and compares the two. AFFINE_ENTRIES and AFFINE_POINTS are base-2
+// logarithms of other sizes. AFFINE_VARIANTS lists other ways to run them than
 // the group's own, as threads/resident/each/flags with s and p for sums and products in
 // shared memory.
 func BenchmarkSums(b *testing.B) {
@@ -85,8 +86,12 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		fmt.Sscan(s, &log)
 	}
 	entries := 1 << log
-	points := replicated(b, q, g, log-2)
-	sorted := uniform(b, q, entries>>2, entries, entries>>5)
+	few := log - 2
+	if s := os.Getenv("AFFINE_POINTS"); s != "" {
+		fmt.Sscan(s, &few)
+	}
+	points := replicated(b, q, g, few)
+	sorted := uniform(b, q, 1<<few, entries, entries>>5)
 	sums, _ := device.Alloc[uint32](q, sorted.Buckets*g.XYZZBytes()/4)
 	defer sums.Free()
 	normal, _ := device.Alloc[uint32](q, sorted.Buckets*g.AffineBytes()/4)
