@@ -62,7 +62,7 @@ func replicated(tb testing.TB, q *device.Queue, g *curve.Group, log int) device.
 // coordinates, and compares the two. AFFINE_ENTRIES and AFFINE_POINTS are base-2
 // logarithms of other sizes. AFFINE_VARIANTS lists other ways to run them than
 // the group's own, as threads/resident/each/flags with s and p for sums and products in
-// shared memory.
+// shared memory and t for points kept.
 func BenchmarkSums(b *testing.B) {
 	d, err := device.Open("auto")
 	if err != nil {
@@ -137,10 +137,11 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 			b.Fatal(v, err)
 		}
 		c.sums, c.products = strings.Contains(flags, "s"), strings.Contains(flags, "p")
+		c.staged = strings.Contains(flags, "t")
 		variants = append(variants, c)
 	}
 	for i, c := range variants {
-		b.Run(fmt.Sprintf("%d/%d/%d/%v/%v", c.threads, c.resident, c.each, c.sums, c.products), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/%d/%d/%v/%v/%v", c.threads, c.resident, c.each, c.sums, c.products, c.staged), func(b *testing.B) {
 			s := c.shape(q.Device().Info().Units, entries)
 			source := units[g].sums
 			if i > 0 {

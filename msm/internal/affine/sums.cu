@@ -79,13 +79,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
   const u32 chunks = gridDim.x * threads * each, total = ldg(offsets + count);
   const u32 cut = (u32)(((u64)total + chunks - 1) / chunks), length = cut > least ? cut : least;
 
-  E::Word *far = reinterpret_cast<E::Word *>(memory) + (u64)blockIdx.x * row * each * ((SHARED_SUMS ? 0 : 2) + (SHARED_PRODUCTS ? 0 : 1));
+  E::Word *far = reinterpret_cast<E::Word *>(memory) + (u64)blockIdx.x * row * each * ((SHARED_SUMS ? 0 : 2) + (SHARED_PRODUCTS ? 0 : 1) + (STAGED ? 2 : 0));
   E::Word *const nodes = shared;
   E::Word *const near = shared + room * E::n;
   // The product of all of a thread's denominators is a leaf of the tree.
   E::Word *const leaves = SHARED_PRODUCTS ? near + row * (each - 1) : near;
   E::Word *const products = (SHARED_PRODUCTS ? near : far) + threadIdx.x;
   E::Word *const sums = (SHARED_SUMS ? near + row * (SHARED_PRODUCTS ? each : 1) : far + row * (SHARED_PRODUCTS ? 0 : each)) + threadIdx.x;
+  E::Word *const staged = far + row * each * ((SHARED_SUMS ? 0 : 2) + (SHARED_PRODUCTS ? 0 : 1)) + threadIdx.x;
   u32 *const at_bucket = state + (u64)blockIdx.x * (3 * threads * each) + threadIdx.x;
   u32 *const at_end = at_bucket + threads * each;
   u32 *const at_entry = at_end + threads * each;
@@ -113,15 +114,26 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
     // A point is fetched while the one before it is at work, its entry before that.
     u64 at = begin + s, ahead = at;
     u32 next = ahead < total ? ldg(entries + ahead) : 0;
-    F next_x = E::fetch(points + (u64)(next & ~SIGN) * (2 * N)), run;
+    const u32 *next_point = points + (u64)(next & ~SIGN) * (2 * N);
+    F next_x = E::fetch(next_point), next_y, run;
+    if (STAGED) next_y = E::fetch(next_point + N);
     ahead += apart;
     u32 after = each > 1 && ahead < total ? ldg(entries + ahead) : 0;
 #pragma unroll 1
     for (u32 k = 0; k < each; k++, at += apart) {
       const u32 entry = next, bit = 1u << k;
       const F x = next_x;
+      if (STAGED) {
+        if (entry & SIGN) next_y = neg(next_y);
+        E::store(staged + 2 * k * row, threads, x);
+        E::store(staged + (2 * k + 1) * row, threads, next_y);
+      }
       next = after;
-      if (k + 1 < each) next_x = E::fetch(points + (u64)(next & ~SIGN) * (2 * N));
+      if (k + 1 < each) {
+        next_point = points + (u64)(next & ~SIGN) * (2 * N);
+        next_x = E::fetch(next_point);
+        if (STAGED) next_y = E::fetch(next_point + N);
+      }
       ahead += apart;
       after = k + 2 < each && ahead < total ? ldg(entries + ahead) : 0;
 
@@ -150,7 +162,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
           whole |= bit;
           later |= bit;
         }
-        at_entry[k * threads] = entry;
+        if (!STAGED) at_entry[k * threads] = entry;
         const u32 *const y = points + (u64)(entry & ~SIGN) * (2 * N) + N;
         if (is_zero(x) && is_zero(E::fetch(y))) {
           // Adding infinity changes nothing.
@@ -186,11 +198,18 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
     for (u32 k = each; k-- > 0;) {
       const u32 bit = 1u << k;
       if (!((adds | doubles | takes) & bit)) continue;
-      const u32 entry = at_entry[k * threads];
-      const u32 *const point = points + (u64)(entry & ~SIGN) * (2 * N);
       E::Word *const sum = sums + 2 * k * row;
-      F x = E::fetch(point), y = E::fetch(point + N);
-      if (entry & SIGN) y = neg(y);
+      F x, y;
+      if (STAGED) {
+        x = E::load(staged + 2 * k * row, threads);
+        y = E::load(staged + (2 * k + 1) * row, threads);
+      } else {
+        const u32 entry = at_entry[k * threads];
+        const u32 *const point = points + (u64)(entry & ~SIGN) * (2 * N);
+        x = E::fetch(point);
+        y = E::fetch(point + N);
+        if (entry & SIGN) y = neg(y);
+      }
       if (!(takes & bit)) {
         const F sx = E::load(sum, threads), sy = E::load(sum + row, threads);
         F d = sub(x, sx), up = sub(y, sy), i = inv;
@@ -227,13 +246,40 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
   }
 }
 
+// joined is p + q and doubled 2 p, as in curve/xyzz.cuh but with calls where products are
+// long.
+DEVICE_CALL XYZZ<Group> doubled(XYZZ<Group> p) {
+  const F u = dbl(p.y), v = square(u), w = product(u, v), s = product(p.x, v), xx = square(p.x);
+  F m = add(dbl(xx), xx);
+  if (!Group::a_is_zero) m = add(m, product(Group::a(), square(p.zz)));
+  XYZZ<Group> r;
+  r.x = sub(square(m), dbl(s));
+  r.y = sub(product(m, sub(s, r.x)), product(w, p.y));
+  r.zz = product(v, p.zz);
+  r.zzz = product(w, p.zzz);
+  return r;
+}
+
+DEVICE_INLINE XYZZ<Group> joined(const XYZZ<Group> &p, const XYZZ<Group> &q) {
+  if (is_infinity(p)) return q;
+  if (is_infinity(q)) return p;
+  const F u = product(p.x, q.zz), s = product(p.y, q.zzz);
+  const F d = sub(product(q.x, p.zz), u), e = sub(product(q.y, p.zzz), s);
+  if (is_zero(d) && is_zero(e)) return doubled(p);
+  const F dd = square(d), ddd = product(d, dd), v = product(u, dd);
+  XYZZ<Group> r;
+  r.x = sub(sub(square(e), ddd), dbl(v));
+  r.y = sub(product(e, sub(v, r.x)), product(s, ddd));
+  r.zz = product(product(p.zz, q.zz), dd);
+  r.zzz = product(product(p.zzz, q.zzz), ddd);
+  return r;
+}
+
 // affine_join adds one list of n sums to another.
 extern "C" __global__ void __launch_bounds__(128) affine_join_VARIANT(u32 *to, const u32 *from, u32 n) {
-  typedef XYZZ<Group> Sum;
-  typedef Elements<Sum> S;
+  typedef Elements<XYZZ<Group> > S;
   const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   u32 *const at = to + (u64)i * (4 * N);
-  const Sum sum = add(S::load(at), S::fetch(from + (u64)i * (4 * N)));
-  S::store(at, canonical(sum));
+  S::store(at, canonical(joined(S::load(at), S::fetch(from + (u64)i * (4 * N)))));
 }

@@ -22,6 +22,9 @@ type config struct {
 	// Where a chunk's sum and its product of denominators are: in shared memory, or in
 	// global memory and, with luck, the L2 cache.
 	sums, products bool
+	// A step keeps its points from the way up to the way down, instead of fetching them
+	// again.
+	staged bool
 }
 
 func (c config) unit(g *curve.Group) *kernel.Source {
@@ -37,6 +40,7 @@ func (c config) unit(g *curve.Group) *kernel.Source {
 		"BLOCKS_RESIDENT", fmt.Sprint(c.resident),
 		"SHARED_SUMS", flag(c.sums),
 		"SHARED_PRODUCTS", flag(c.products),
+		"STAGED", flag(c.staged),
 	}, blockHeader)
 }
 
@@ -62,6 +66,9 @@ func (c config) global() int {
 	}
 	if !c.products {
 		n++
+	}
+	if c.staged {
+		n += 2
 	}
 	return n
 }
