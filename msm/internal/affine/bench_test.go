@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/curve/curvetest"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
@@ -140,14 +141,17 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		c.staged = strings.Contains(flags, "t")
 		variants = append(variants, c)
 	}
+	sources := []*kernel.Source{units[g].sums}
+	for _, c := range variants[1:] {
+		sources = append(sources, c.unit(g))
+	}
+	if err := q.Device().Preload(sources...); err != nil {
+		b.Fatal(err)
+	}
 	for i, c := range variants {
 		b.Run(fmt.Sprintf("%d/%d/%d/%v/%v/%v", c.threads, c.resident, c.each, c.sums, c.products, c.staged), func(b *testing.B) {
 			s := c.shape(q.Device().Info().Units, entries)
-			source := units[g].sums
-			if i > 0 {
-				source = c.unit(g)
-			}
-			w, err := newWorkspace(q, g, source, entries, s)
+			w, err := newWorkspace(q, g, sources[i], entries, s)
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -110,29 +110,34 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
   if ((u64)(first - threadIdx.x) * length >= total) return;
 
   for (u32 s = 0; s < length; s++) {
-    u32 adds = 0, doubles = 0, takes = 0;
-    // A point is fetched while the one before it is at work, its entry before that.
-    u64 at = begin + s, ahead = at;
-    u32 next = ahead < total ? ldg(entries + ahead) : 0;
+    // What to do with the chunks: add a point, or double it; take it for the sum; put the
+    // sum away first, as its bucket has ended.
+    u32 adds = 0, doubles = 0, takes = 0, ends = 0;
+    // What a chunk needs is fetched while the one before it is at work, its entry one
+    // earlier still.
+    u64 at = begin + s, ahead = at + apart;
+    u32 next = at < total ? ldg(entries + at) : 0, after = each > 1 && ahead < total ? ldg(entries + ahead) : 0, next_end = at_end[0];
     const u32 *next_point = points + (u64)(next & ~SIGN) * (2 * N);
     F next_x = E::fetch(next_point), next_y, run;
     if (STAGED) next_y = E::fetch(next_point + N);
-    ahead += apart;
-    u32 after = each > 1 && ahead < total ? ldg(entries + ahead) : 0;
 #pragma unroll 1
     for (u32 k = 0; k < each; k++, at += apart) {
-      const u32 entry = next, bit = 1u << k;
+      const u32 entry = next, bit = 1u << k, end = next_end;
+      const u32 *const y = next_point + N;
       const F x = next_x;
       if (STAGED) {
         if (entry & SIGN) next_y = neg(next_y);
         E::store(staged + 2 * k * row, threads, x);
         E::store(staged + (2 * k + 1) * row, threads, next_y);
+      } else {
+        at_entry[k * threads] = entry;
       }
       next = after;
       if (k + 1 < each) {
         next_point = points + (u64)(next & ~SIGN) * (2 * N);
         next_x = E::fetch(next_point);
         if (STAGED) next_y = E::fetch(next_point + N);
+        next_end = at_end[(k + 1) * threads];
       }
       ahead += apart;
       after = k + 2 < each && ahead < total ? ldg(entries + ahead) : 0;
@@ -141,34 +146,12 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
       set_one(d);
       if (at < total) {
         const E::Word *const sum = sums + 2 * k * row;
-        if ((u32)at == at_end[k * threads]) {
-          // The bucket's last entry was the one before.
-          u32 b = at_bucket[k * threads], end = ldg(offsets + b + 2);
-          if (whole & bit) {
-            put(buckets + (u64)b * (4 * N), sum, threads, infinite & bit);
-          } else {
-            const u32 slot = 2 * (first + k * threads) + (later & bit ? 1 : 0);
-            ids[slot] = b;
-            put(partials + (u64)slot * (4 * N), sum, threads, infinite & bit);
-          }
-          b++;
-          if (end == (u32)at) {
-            b = following(offsets, count, b, (u32)at);
-            end = ldg(offsets + b + 1);
-          }
-          at_bucket[k * threads] = b;
-          at_end[k * threads] = end;
-          infinite |= bit;
-          whole |= bit;
-          later |= bit;
-        }
-        if (!STAGED) at_entry[k * threads] = entry;
-        const u32 *const y = points + (u64)(entry & ~SIGN) * (2 * N) + N;
+        const u32 fresh = (u32)at == end;
+        if (fresh) ends |= bit;
         if (is_zero(x) && is_zero(E::fetch(y))) {
           // Adding infinity changes nothing.
-        } else if (infinite & bit) {
+        } else if (fresh || infinite & bit) {
           takes |= bit;
-          infinite &= ~bit;
         } else {
           d = sub(x, E::load(sum, threads));
           adds |= bit;
@@ -197,39 +180,71 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
 #pragma unroll 1
     for (u32 k = each; k-- > 0;) {
       const u32 bit = 1u << k;
-      if (!((adds | doubles | takes) & bit)) continue;
+      if (!((adds | doubles | takes | ends) & bit)) continue;
       E::Word *const sum = sums + 2 * k * row;
-      F x, y;
-      if (STAGED) {
-        x = E::load(staged + 2 * k * row, threads);
-        y = E::load(staged + (2 * k + 1) * row, threads);
-      } else {
-        const u32 entry = at_entry[k * threads];
+      u32 b = 0, end = 0;
+      if (ends & bit) {
+        b = at_bucket[k * threads];
+        end = ldg(offsets + b + 2);
+        if (whole & bit) {
+          put(buckets + (u64)b * (4 * N), sum, threads, infinite & bit);
+        } else {
+          const u32 slot = 2 * (first + k * threads) + (later & bit ? 1 : 0);
+          ids[slot] = b;
+          put(partials + (u64)slot * (4 * N), sum, threads, infinite & bit);
+        }
+        infinite |= bit;
+        whole |= bit;
+        later |= bit;
+      }
+      if ((adds | doubles | takes) & bit) {
+        // Coordinates are loaded where they are used, again and again, rather than kept in
+        // registers through the products between.
+        const E::Word *const kept = staged + 2 * k * row;
+        const u32 entry = STAGED ? 0 : at_entry[k * threads];
         const u32 *const point = points + (u64)(entry & ~SIGN) * (2 * N);
-        x = E::fetch(point);
-        y = E::fetch(point + N);
-        if (entry & SIGN) y = neg(y);
-      }
-      if (!(takes & bit)) {
-        const F sx = E::load(sum, threads), sy = E::load(sum + row, threads);
-        F d = sub(x, sx), up = sub(y, sy), i = inv;
-        if (doubles & bit) {
-          d = dbl(y);
-          up = tangent(x);
+        if (takes & bit) {
+          E::store(sum, threads, STAGED ? E::load(kept, threads) : E::load(point));
+          F y = STAGED ? E::load(kept + row, threads) : E::load(point + N);
+          if (entry & SIGN) y = neg(y);
+          E::store(sum + row, threads, y);
+          infinite &= ~bit;
+        } else {
+          F d, i = inv;
+          if (k > 0) {
+            i = product(inv, E::load(products + (k - 1) * row, threads));
+            d = sub(STAGED ? E::load(kept, threads) : E::load(point), E::load(sum, threads));
+            if (doubles & bit) d = dbl(E::load(sum + row, threads));
+            inv = product(inv, d);
+          }
+          if (doubles & bit) {
+            d = tangent(E::load(sum, threads));
+          } else {
+            d = STAGED ? E::load(kept + row, threads) : E::load(point + N);
+            if (entry & SIGN) d = neg(d);
+            d = sub(d, E::load(sum + row, threads));
+          }
+          const F slope = product(d, i);
+          F x = square(slope);
+          x = sub(x, STAGED ? E::load(kept, threads) : E::load(point));
+          x = sub(x, E::load(sum, threads));
+          d = product(slope, sub(E::load(sum, threads), x));
+          E::store(sum, threads, x);
+          E::store(sum + row, threads, sub(d, E::load(sum + row, threads)));
         }
-        if (k > 0) {
-          i = product(inv, E::load(products + (k - 1) * row, threads));
-          inv = product(inv, d);
-        }
-        const F slope = product(up, i);
-        x = sub(sub(square(slope), x), sx);
-        y = sub(product(slope, sub(sx, x)), sy);
       }
-      E::store(sum, threads, x);
-      E::store(sum + row, threads, y);
+      if (ends & bit) {
+        // The offset has come by now.
+        const u32 here = (u32)(begin + k * apart) + s;
+        b++;
+        if (end == here) {
+          b = following(offsets, count, b, here);
+          end = ldg(offsets + b + 1);
+        }
+        at_bucket[k * threads] = b;
+        at_end[k * threads] = end;
+      }
     }
-    // The last of the products' rows is the leaves', which other threads read until
-    // they are through with the tree; block_inverse ends with a barrier.
   }
 
   for (u32 k = 0; k < each; k++) {

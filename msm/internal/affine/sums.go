@@ -74,11 +74,11 @@ func (c config) global() int {
 }
 
 var configs = map[*curve.Group]config{
-	curve.BN254G1:    {threads: 192, resident: 2, each: 17, products: true},
+	curve.BN254G1:    {threads: 320, resident: 2, each: 10, products: true},
 	curve.BN254G2:    {threads: 128, resident: 2, each: 12, products: true},
-	curve.BLS12377G1: {threads: 192, resident: 2, each: 11, products: true},
+	curve.BLS12377G1: {threads: 256, resident: 2, each: 8, products: true},
 	curve.BLS12377G2: {threads: 128, resident: 2, each: 16},
-	curve.BLS12381G1: {threads: 192, resident: 2, each: 11, products: true},
+	curve.BLS12381G1: {threads: 256, resident: 2, each: 8, products: true},
 	curve.BLS12381G2: {threads: 128, resident: 2, each: 16},
 	curve.BW6761G1:   {threads: 128, resident: 2, each: 16},
 	curve.BW6761G2:   {threads: 128, resident: 2, each: 16},
