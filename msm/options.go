@@ -12,9 +12,9 @@ import (
 type Subgroup int
 
 const (
-	// Unchecked: nothing is known. Every sum is right for any points of the curve,
-	// with the scalars as numbers below the order; points off the curve give
-	// undefined sums.
+	// Unchecked: formulas hold for all points of the curve. A point outside the
+	// subgroup may count s - r times in place of s, for a scalar s and the order r; one
+	// off the curve gives an undefined sum.
 	Unchecked Subgroup = iota
 	// Asserted: the caller knows that all bases are in the subgroup.
 	Asserted
