@@ -301,15 +301,12 @@ func (r *resident) schedule(k key) (*schedule, error) {
 
 // kernels are the translation units that sums in a group need.
 func kernels(g *curve.Group, o *Options) ([]*kernel.Source, error) {
-	b, err := bucket.Source(g)
-	if err != nil {
-		return nil, err
-	}
 	r, err := reduce.Source(g)
 	if err != nil {
 		return nil, err
 	}
-	out := append(scatter.SourcesOf(g.Scalar), b, r)
+	out := append(scatter.SourcesOf(g.Scalar), bucket.SourcesOf(g)...)
+	out = append(out, r)
 	if g.Edwards != nil {
 		out = append(out, edwards.Sources()...)
 	}

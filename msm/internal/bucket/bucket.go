@@ -15,20 +15,30 @@ import (
 //go:embed accumulate.cu
 var accumulateText string
 
+//go:embed merge.cu
+var mergeText string
+
 //go:embed running.cuh
 var runningText string
 
-var running = &kernel.Source{Name: "msm/internal/bucket/running.cuh", Text: runningText, Headers: []*kernel.Source{curve.XYZZ, curve.Fp2}}
+//go:embed chunks.cuh
+var chunksText string
+
+var (
+	chunks  = &kernel.Source{Name: "msm/internal/bucket/chunks.cuh", Text: chunksText, Headers: []*kernel.Source{kernel.PTX}}
+	running = &kernel.Source{Name: "msm/internal/bucket/running.cuh", Text: runningText, Headers: []*kernel.Source{curve.XYZZ, chunks}}
+)
 
 // merged is how many slots of partial sums one thread makes two of.
 const merged = 16
 
 // unit is one group's kernels, and how they are launched.
 type unit struct {
-	source   *kernel.Source
-	threads  int // of a block of bucket_accumulate
-	resident int // blocks that a multiprocessor holds at a time
-	shared   int // bytes of shared memory of a block
+	source   *kernel.Source // bucket_accumulate
+	merge    *kernel.Source // the others
+	threads  int            // of a block of bucket_accumulate
+	resident int            // blocks that a multiprocessor holds at a time
+	shared   int            // bytes of shared memory of a block
 }
 
 // newUnit has kernels whose running sums are in registers, or in shared memory.
@@ -40,6 +50,7 @@ func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 		const numbers = 7
 		sum, u.shared = fmt.Sprintf("InShared<Group, %d>", threads), threads*numbers*g.Degree*g.Base.Bytes()
 	}
+	u.merge = g.Unit(kernel.Template{Name: "msm/internal/bucket/merge.cu", Text: mergeText}, nil, chunks)
 	u.source = g.Unit(t, []string{
 		"BLOCK_THREADS", fmt.Sprint(threads),
 		"BLOCKS_RESIDENT", fmt.Sprint(resident),
@@ -64,20 +75,21 @@ var units = map[*curve.Group]*unit{
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
-	out := []*kernel.Source{units[curve.Toy61].source, units[curve.BLS12377Edwards].source}
-	for _, g := range curve.Groups {
-		out = append(out, units[g].source)
+	var out []*kernel.Source
+	for _, g := range append([]*curve.Group{curve.Toy61, curve.BLS12377Edwards}, curve.Groups...) {
+		out = append(out, units[g].source, units[g].merge)
 	}
 	return out
 }
 
-// Source is the kernels of one group, for loading them before they are needed.
-func Source(g *curve.Group) (*kernel.Source, error) {
+// SourcesOf is the kernels of one group, for loading them before they are needed; nil
+// where there are none.
+func SourcesOf(g *curve.Group) []*kernel.Source {
 	u, ok := units[g]
 	if !ok {
-		return nil, fmt.Errorf("bucket: no kernels for %s", g.Name)
+		return nil
 	}
-	return u.source, nil
+	return []*kernel.Source{u.source, u.merge}
 }
 
 // shape is how a list of up to so many entries is cut.
@@ -210,7 +222,7 @@ func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.S
 		}
 	}
 	t, first := w.shape.threads, w.levels[0]
-	err := w.launch(q, "bucket_accumulate", t, w.unit.threads, w.unit.shared, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
+	err := w.launch(q, w.unit.source, "bucket_accumulate", t, w.unit.threads, w.unit.shared, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
 		device.U32(t), device.U32(w.shape.least), flag(onto), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
 	if err != nil {
 		return err
@@ -222,7 +234,7 @@ func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.S
 // chunks have parts of, from the partial sums in First.
 func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
 	t, first := w.shape.threads, w.levels[0]
-	err := w.launch(q, "bucket_join", t, 64, 0, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), flag(onto),
+	err := w.launch(q, w.unit.merge, "bucket_join", t, 64, 0, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), flag(onto),
 		buckets.Arg(), first.ids.Arg(), first.sums.Arg())
 	if err != nil {
 		return err
@@ -233,7 +245,7 @@ func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer
 		if i+1 < len(w.levels) {
 			last, ids, sums = false, w.levels[i+1].ids.Arg(), w.levels[i+1].sums.Arg()
 		}
-		err := w.launch(q, "bucket_merge", (slots[i]+merged-1)/merged, 64, 0, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
+		err := w.launch(q, w.unit.merge, "bucket_merge", (slots[i]+merged-1)/merged, 64, 0, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
 			buckets.Arg(), ids, sums)
 		if err != nil {
 			return err
@@ -249,8 +261,8 @@ func flag(b bool) device.Arg {
 	return device.U32(0)
 }
 
-func (w *Workspace) launch(q *device.Queue, name string, threads, block, shared int, args ...device.Arg) error {
-	k := device.Kernel{Source: w.unit.source, Name: name + "_" + w.group.Name}
+func (w *Workspace) launch(q *device.Queue, source *kernel.Source, name string, threads, block, shared int, args ...device.Arg) error {
+	k := device.Kernel{Source: source, Name: name + "_" + w.group.Name}
 	if err := q.Launch(k, device.D1(device.Blocks(threads, block)), device.D1(block), shared, args...); err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
