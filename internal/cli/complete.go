@@ -16,6 +16,8 @@ func completions(root *cobra.Command) {
 		"arity":     {"2", "4", "8"},
 		"bound":     {"bchks25", "dkt26"},
 		"machine":   {"auto", "cpu", "gpu"},
+		"curve":     msmCurves(),
+		"kind":      msmKinds(),
 	}
 	for _, c := range allCommands(root) {
 		for name, values := range choices {

@@ -1,23 +1,35 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/kernels"
 )
 
 func (a *app) doctorCommand() *cobra.Command {
-	return &cobra.Command{
+	var warm bool
+	var curves []string
+	c := &cobra.Command{
 		Use:   "doctor",
 		Short: "Say what this machine has for proving, and what to do about the rest",
 		Args:  cobra.NoArgs,
-		Long:  "Looks at all devices. With --device it also opens that one, and says why if it cannot.",
-		RunE: func(*cobra.Command, []string) error {
+		Long: "Looks at all devices. With --device it also opens that one, and says why if it cannot. With --warm it compiles all kernels\n" +
+			"ahead, which are otherwise compiled on first use and then kept in the kernel cache.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			switch {
+			case warm:
+				return a.doctorWarm(cmd.Context(), curves)
+			case len(curves) > 0:
+				return usageError("--curve goes with --warm")
+			}
 			var named string
 			var failed error
 			if !device.Automatic(a.device) {
@@ -42,6 +54,46 @@ func (a *app) doctorCommand() *cobra.Command {
 			return failed
 		},
 	}
+	c.Flags().BoolVar(&warm, "warm", false, "compile all kernels of the device ahead")
+	c.Flags().StringSliceVar(&curves, "curve", nil, "with --warm: only the kernels of these curves, "+strings.Join(msmCurves(), ", "))
+	return c
+}
+
+// doctorWarm compiles all units of the device, or those of some curves.
+func (a *app) doctorWarm(ctx context.Context, curves []string) error {
+	units := kernels.Program()
+	if len(curves) > 0 {
+		units = nil
+		for _, name := range curves {
+			if !slices.Contains(msmCurves(), name) {
+				return usageError("--curve %q: want %s", name, strings.Join(msmCurves(), ", "))
+			}
+			for _, g := range msmGroups {
+				if g.curve == name {
+					units = append(units, g.group.units()...)
+				}
+			}
+		}
+	}
+	dev, err := a.openDevice()
+	if err != nil {
+		return err
+	}
+	if dev.Kind() == device.CPU {
+		return withCode(ExitDevice, fmt.Errorf("--warm: %s has no kernels to compile; name a GPU with --device", dev.Name()))
+	}
+	before := device.Diagnose().Cache
+	p := a.startProgress("doctor --warm", 1)
+	start := time.Now()
+	err = a.warm(ctx, p, dev, units)
+	p.end()
+	if err != nil {
+		return err
+	}
+	took := time.Since(start)
+	after := device.Diagnose().Cache
+	return a.result(map[string]any{"device": dev.Name(), "units": len(units), "new_in_cache": after.Entries - before.Entries, "ms": milliseconds(took), "kernel_cache": after.Folder},
+		"%s: %d units of kernels ready in %s, %d of them new in %s", dev.Name(), len(units), durationText(took), after.Entries-before.Entries, after.Folder)
 }
 
 // doctorText is the diagnosis for people; named is the device that was asked for,

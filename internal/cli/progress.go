@@ -74,6 +74,18 @@ func (p *progress) begin(stage string) {
 	}
 }
 
+// rename gives the running stage another text, such as how far it is, and in plain mode
+// prints it every few seconds.
+func (p *progress) rename(stage string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stage = stage
+	if p.lines != nil && time.Since(p.last) >= lineEvery {
+		p.last = time.Now()
+		fmt.Fprintf(p.lines, "zkwarp %s: %s, %s (stage %d of %d)\n", p.verb, oneLine(stage), durationText(time.Since(p.since)), p.done+1, max(p.total, p.done+1))
+	}
+}
+
 // finish records the running stage. The caller holds the lock.
 func (p *progress) finish() {
 	if p.stage == "" {

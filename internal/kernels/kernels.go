@@ -6,6 +6,7 @@ package kernels
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/zkwarp/zkwarp/bench"
 	curve "github.com/zkwarp/zkwarp/curve/conformance"
@@ -72,4 +73,13 @@ func Generated() []*kernel.Source {
 		out = append(out, sumcheck.ExprSources(e)...)
 	}
 	return out
+}
+
+// Program is the units that verbs and provers use: All without those of tests and
+// measurements.
+func Program() []*kernel.Source {
+	return slices.DeleteFunc(All(), func(s *kernel.Source) bool {
+		return strings.HasPrefix(s.Name, "bench/") || strings.Contains(s.Name, "conformance") || strings.Contains(s.Name, "ptxtest") ||
+			strings.Contains(s.Name, ".toy61")
+	})
 }
