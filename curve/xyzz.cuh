@@ -99,7 +99,9 @@ template <class C> DEVICE_CALL XYZZ<C> twice(Affine<C> q) {
   return r;
 }
 
-// accumulate is p + q, the PACC of the multi-scalar multiplications.
+// accumulate is p + q, the PACC of the multi-scalar multiplications, in the order that
+// needs the fewest long integers at a time (msm/internal/schedule); the two products of Y
+// are one sum, however, which is reduced once.
 template <class C> DEVICE_LARGE XYZZ<C> accumulate(const XYZZ<C> &p, const Affine<C> &q) {
   typedef typename C::F F;
   XYZZ<C> r;
@@ -108,12 +110,13 @@ template <class C> DEVICE_LARGE XYZZ<C> accumulate(const XYZZ<C> &p, const Affin
     set_point(r, q);
     return r;
   }
-  const F d = sub(mul(q.x, p.zz), p.x), e = sub(mul(q.y, p.zzz), p.y);
-  if (is_zero(d) && is_zero(e)) return twice(q);
-  const F dd = sqr(d), ddd = mul(d, dd), v = mul(p.x, dd);
+  const F d = sub(mul(q.x, p.zz), p.x);
+  if (is_zero(d) && is_zero(sub(mul(q.y, p.zzz), p.y))) return twice(q);
+  const F dd = sqr(d), ddd = mul(dd, d), v = mul(p.x, dd);
+  r.zz = mul(p.zz, dd);
+  const F e = sub(mul(q.y, p.zzz), p.y);
+  r.zzz = mul(p.zzz, ddd);
   r.x = sub(sub(sqr(e), ddd), dbl(v));
   r.y = mul_sub(e, sub(v, r.x), p.y, ddd);
-  r.zz = mul(p.zz, dd);
-  r.zzz = mul(p.zzz, ddd);
   return r;
 }
