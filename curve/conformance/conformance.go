@@ -39,8 +39,12 @@ func init() {
 	}
 }
 
-// Sources are the kernels over all fields.
-func Sources() []*kernel.Source { return sources(fields, quadratic) }
+// Sources are the kernels over a field of every shape: the others differ from them in
+// constants alone, and need not take the time of checks that compile everything.
+func Sources() []*kernel.Source {
+	return sources([]*mont.Field{curve.Toy61Fp, curve.BN254Fp, curve.BLS12377Fp, curve.BLS12381Fp, curve.BLS12381Fr, curve.MNT4753Fp},
+		[]*curve.Group{curve.BN254G2, curve.BLS12377G2})
+}
 
 func sources(fields []*mont.Field, groups []*curve.Group) []*kernel.Source {
 	var out []*kernel.Source

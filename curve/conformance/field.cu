@@ -1,6 +1,7 @@
 // Every function of field/mont/mont.cuh over one field, an operation a launch. Numbers
 // come below p; in the fields whose functions take any number below 2p, those whose
 // bit of the index is set go in with p added.
+#define MONT_INLINE_WORDS 0 // each product once: the same code as inlined ones, compiled faster
 #include "SCALAR_HEADER"
 #include "field/mont/mont.cuh"
 
