@@ -100,36 +100,67 @@ DEVICE_INLINE bool bin_to_sort(Bin &bin, u32 *offsets, const u32 *starts, const 
   return true;
 }
 
+// A thread takes four entries, the first of which are at a multiple of four in memory, so
+// that those of other bins may be among them.
+struct Four {
+  u32 fine[4];
+  bool live[4];
+};
+
+// four_at is the buckets of the four entries from i on, counted from four's first, of
+// which those from `from` to `to` are the bin's.
+DEVICE_INLINE Four four_at(const u16 *fine, u32 i, u32 from, u32 to) {
+  const uint2 v = i < to ? ldg(reinterpret_cast<const uint2 *>(fine + i)) : make_uint2(0, 0);
+  return {{v.x & 0xffff, v.x >> 16, v.y & 0xffff, v.y >> 16},
+          {i >= from && i < to, i + 1 >= from && i + 1 < to, i + 2 >= from && i + 2 < to, i + 3 >= from && i + 3 < to}};
+}
+
+// take_four takes the four's ranks in their buckets, 16 bits each.
+DEVICE_INLINE uint2 take_four(u32 *count, const Four &v, u32 &guess, u32 turn) {
+  u32 r[4];
+#pragma unroll
+  for (u32 k = 0; k < 4; k++) r[k] = take(count, v.fine[k], v.live[k], guess, turn + 8 * k);
+  return make_uint2(r[0] | r[1] << 16, r[2] | r[3] << 16);
+}
+
+// put_four places the four's entries.
+DEVICE_INLINE void put_four(u32 *sorted, const u32 *start, const u32 *list, const Four &v, uint2 rank, u32 i, u32 to) {
+  if (i >= to) return;
+  const uint4 e = ldg(reinterpret_cast<const uint4 *>(list + i));
+  if (v.live[0]) sorted[start[v.fine[0]] + (rank.x & 0xffff)] = e.x;
+  if (v.live[1]) sorted[start[v.fine[1]] + (rank.x >> 16)] = e.y;
+  if (v.live[2]) sorted[start[v.fine[2]] + (rank.y & 0xffff)] = e.z;
+  if (v.live[3]) sorted[start[v.fine[3]] + (rank.y >> 16)] = e.w;
+}
+
 // scatter_fine sorts one bin by bucket, and writes where its buckets start. Ranks of
 // entries in their buckets are in shared memory.
 extern "C" __global__ void __launch_bounds__(1024, 2) scatter_fine(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
                                                                    const uint4 *regions, u32 region_count, u32 most) {
-  SHARED_DYNAMIC(u32, sorted);
+  SHARED_DYNAMIC(uint2, rank);
   __shared__ u32 sums[32];
   Bin bin;
   if (bin_to_sort(bin, offsets, starts, regions, region_count, most)) return;
-  u32 *const start = sorted + bin.size;
-  u16 *const rank = reinterpret_cast<u16 *>(start + bin.buckets);
+  const u32 from = bin.start & 3, to = from + bin.size, whole = (to + 127) & ~127u; // whole warps
+  u32 *const start = reinterpret_cast<u32 *>(rank + (to + 3) / 4), *const sorted = start + bin.buckets;
   for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) start[i] = 0;
   __syncthreads();
-  list += bin.start, fine += bin.start;
-  const u32 whole = (bin.size + 31) & ~31u; // whole warps
+  list += bin.start - from, fine += bin.start - from;
   u32 guess = NONE;
-  for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
-    const bool live = i < bin.size;
-    const u32 r = take(start, live ? ldg(fine + i) : 0, live, guess, i / 32);
-    if (live) rank[i] = (u16)r;
+  for (u32 i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) {
+    const uint2 r = take_four(start, four_at(fine, i, from, to), guess, i / 128);
+    if (i < to) rank[i / 4] = r;
   }
   __syncthreads();
   array_scan(start, bin.buckets, sums);
   __syncthreads();
   for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = bin.start + start[i];
-  for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) sorted[start[ldg(fine + i)] + rank[i]] = ldg(list + i);
+  for (u32 i = 4 * threadIdx.x; i < to; i += 4 * blockDim.x) put_four(sorted, start, list, four_at(fine, i, from, to), rank[i / 4], i, to);
   __syncthreads();
   for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) entries[bin.start + i] = sorted[i];
 }
 
-enum : u32 { WIDE = 1024, EACH = 36 }; // threads, and entries of one
+enum : u32 { WIDE = 1024, PASSES = 9 }; // threads, and times that they take four entries
 
 // scatter_fine_wide is the same for bins twice as long, which fill a multiprocessor's
 // shared memory; ranks are in registers.
@@ -139,29 +170,28 @@ extern "C" __global__ void __launch_bounds__(1024) scatter_fine_wide(u32 *entrie
   __shared__ u32 sums[32];
   Bin bin;
   if (bin_to_sort(bin, offsets, starts, regions, region_count, most)) return;
+  const u32 from = bin.start & 3, to = from + bin.size, whole = (to + 127) & ~127u; // whole warps
   u32 *const start = sorted + bin.size;
   for (u32 i = threadIdx.x; i < bin.buckets; i += WIDE) start[i] = 0;
   __syncthreads();
-  list += bin.start, fine += bin.start;
-  const u32 whole = (bin.size + 31) & ~31u; // whole warps
-  u32 guess = NONE, ranks[EACH / 2];        // 16 bits each
+  list += bin.start - from, fine += bin.start - from;
+  u32 guess = NONE;
+  uint2 ranks[PASSES];
 #pragma unroll
-  for (u32 k = 0; k < EACH; k++) {
-    const u32 i = k * WIDE + threadIdx.x;
+  for (u32 p = 0; p < PASSES; p++) {
+    const u32 i = 4 * (p * WIDE + threadIdx.x);
     if (i >= whole) break; // the whole warp
-    const bool live = i < bin.size;
-    const u32 r = take(start, live ? ldg(fine + i) : 0, live, guess, k);
-    ranks[k / 2] = k % 2 == 0 ? r : ranks[k / 2] | r << 16;
+    ranks[p] = take_four(start, four_at(fine, i, from, to), guess, p);
   }
   __syncthreads();
   array_scan(start, bin.buckets, sums);
   __syncthreads();
   for (u32 i = threadIdx.x; i < bin.buckets; i += WIDE) offsets[bin.bucket + i] = bin.start + start[i];
 #pragma unroll
-  for (u32 k = 0; k < EACH; k++) {
-    const u32 i = k * WIDE + threadIdx.x;
-    if (i >= bin.size) break;
-    sorted[start[ldg(fine + i)] + (ranks[k / 2] >> (16 * (k % 2)) & 0xffff)] = ldg(list + i);
+  for (u32 p = 0; p < PASSES; p++) {
+    const u32 i = 4 * (p * WIDE + threadIdx.x);
+    if (i >= to) break;
+    put_four(sorted, start, list, four_at(fine, i, from, to), ranks[p], i, to);
   }
   __syncthreads();
   for (u32 i = threadIdx.x; i < bin.size; i += WIDE) entries[bin.start + i] = sorted[i];

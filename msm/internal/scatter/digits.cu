@@ -57,11 +57,11 @@ DEVICE_INLINE Recoded recode(const u32 *scalar, u32 form, const uint4 *sum) {
   return r;
 }
 
-// scatter_digits writes, for every window, the n scalars' digits as keys, and the index of
-// the first scalar that is too large to bad, if that is less than what is there. sum is
-// in units of 16 bytes; windows are in order of word.
+// scatter_digits writes, for every window, the n scalars' digits as a row of keys, stride
+// words from the one before, and the index of the first scalar that is too large to bad,
+// if that is less than what is there. Windows are in order of word.
 extern "C" __global__ void __launch_bounds__(256) scatter_digits_VARIANT(u32 *keys, u32 *bad, const u32 *scalars, const uint4 *sum, const uint4 *windows,
-                                                                         u32 count, u32 n, u32 form) {
+                                                                         u32 count, u32 n, u32 stride, u32 form) {
   const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   const Recoded r = recode(scalars + (u64)i * WORDS, form, sum);
@@ -73,7 +73,7 @@ extern "C" __global__ void __launch_bounds__(256) scatter_digits_VARIANT(u32 *ke
     for (; w < count; w++) {
       const Window v = window_at(windows, w);
       if (v.word != j) break;
-      keys[(u64)w * n + i] = r.live ? key_of(v, funnel_right(low, high, v.shift), r.sign) : NONE;
+      keys[(u64)w * stride + i] = r.live ? key_of(v, funnel_right(low, high, v.shift), r.sign) : NONE;
     }
   }
 }

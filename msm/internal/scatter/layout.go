@@ -26,12 +26,12 @@ var ErrLayout = errors.New("scatter: unusable windows")
 
 // Limits.
 const (
-	maxWindows = 256       // in a table
-	maxBits    = 30        // of a digit
-	maxTile    = 1 << 16   // keys, numbered in 16 bits
-	maxBin     = 1<<16 - 1 // entries, ranked in 16 bits
-	maxFine    = 1 << 12   // buckets of a bin
-	maxWide    = 36 << 10  // entries of a bin that scatter_fine_wide sorts
+	maxWindows = 256        // in a table
+	maxBits    = 30         // of a digit
+	maxTile    = 1 << 16    // keys, numbered in 16 bits
+	maxBin     = 1<<16 - 1  // entries, ranked in 16 bits
+	maxFine    = 1 << 12    // buckets of a bin
+	maxWide    = 36<<10 - 4 // entries of a bin that scatter_fine_wide sorts, wherever it starts
 )
 
 // Tuning is the choices between ways that all are right. The thresholds were measured
@@ -197,10 +197,10 @@ func (l *Layout) cut() error {
 	}
 	// Of few entries bins of many buckets are worth having less room for entries.
 	fine := maxFine / 4
-	if t := l.tuning; t.Shared-4*maxFine > 0 && dense*maxFine < float64(min(t.Long, (t.Shared-4*maxFine)/6))/2 {
+	if t := l.tuning; t.Shared-4*maxFine > 0 && dense*maxFine < float64(min(t.Long, (t.Shared-4*maxFine-16)/6))/2 {
 		fine = maxFine
 	}
-	l.long = max(1, min(l.tuning.Long, (l.tuning.Shared-4*fine)/6))
+	l.long = max(1, min(l.tuning.Long, (l.tuning.Shared-4*fine-16)/6))
 	// shift makes bins that are too long once in 10^9 times if entries are uniform.
 	shift := func(r region, density float64) int {
 		s := 0
@@ -269,8 +269,11 @@ func (l *Layout) runs() []run {
 // shared memory, but no more than leaves something to do for so many blocks.
 func (l *Layout) tileOf(bins, blocks int) int {
 	most := min(maxTile, (l.tuning.Shared-8*bins)/8)
-	return max(1024, min(most, l.Entries()/blocks)) &^ 31
+	return max(1024, min(most, l.Entries()/blocks)) &^ 127
 }
+
+// stride is how far apart the rows of keys of two windows are.
+func (l *Layout) stride() int { return (l.rng.To - l.rng.From + 3) &^ 3 }
 
 // Entries is how many entries there are at most.
 func (l *Layout) Entries() int { return len(l.order) * (l.rng.To - l.rng.From) }

@@ -31,7 +31,8 @@ type sizes struct {
 
 func (l *Layout) sizes() sizes {
 	words, _, _ := l.table()
-	n := max(1, l.Entries())
+	// Keys are in rows of a multiple of 4; entries are read four at a time.
+	n := max(1, len(l.order)*l.stride()) + 4
 	s := sizes{
 		entries: n, buckets: l.Buckets() + 1, table: len(words), list: n,
 		// one more, for totals
@@ -172,7 +173,7 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 	windows, regions := table.Slice(4*windowsAt, 4*regionsAt).Arg(), table.Slice(4*regionsAt, table.Len())
 	counts, done := w.counts.Slice(0, l.bins), w.counts.Slice(l.bins, 2*l.bins)
 	// Keys are where entries go last.
-	keys, entries, fine := s.Entries, w.list, w.fine.Arg()
+	keys, entries, fine := w.entries, w.list, w.fine.Arg()
 	if l.direct {
 		keys, entries, fine = w.list, s.Entries, device.Null()
 	}
@@ -183,7 +184,7 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 	}
 	if err == nil {
 		err = q.Launch(digits, device.D1(device.Blocks(n, smallBlock)), device.D1(smallBlock), 0, keys.Arg(), bad.Arg(), scalars.Arg(), table.Arg(), windows,
-			device.U32(len(l.order)), device.U32(n), device.U32(form))
+			device.U32(len(l.order)), device.U32(n), device.U32(l.stride()), device.U32(form))
 	}
 	for _, r := range l.runs() {
 		if err != nil {
@@ -193,8 +194,8 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 		if shared > l.tuning.Shared {
 			k.Name, shared = "scatter_count_each", 0
 		}
-		blocks := min(device.Blocks(n, 8*middleBlock), device.Blocks(4*units, r.windows))
-		err = q.Launch(k, device.D2(blocks, r.windows), device.D1(middleBlock), shared, counts.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n))
+		blocks := min(device.Blocks(n, 16*middleBlock), max(1, 4*units/r.windows)) // no second round of blocks
+		err = q.Launch(k, device.D2(blocks, r.windows), device.D1(middleBlock), shared, counts.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(l.stride()))
 	}
 	if err == nil {
 		err = w.scan(q, l, s, counts)
@@ -206,12 +207,12 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 		if r.each {
 			blocks := min(device.Blocks(n, middleBlock), device.Blocks(8*units, r.windows))
 			err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_each"}, device.D2(blocks, r.windows), device.D1(middleBlock), 0,
-				entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n))
+				entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(l.stride()))
 			continue
 		}
 		tile := l.tileOf(r.bins, 2*units)
 		err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_tile"}, device.D2(device.Blocks(n, tile), r.windows), device.D1(largeBlock), 8*r.bins+8*tile,
-			entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(tile))
+			entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(l.stride()), device.U32(tile))
 	}
 	if err != nil || l.direct {
 		return err
@@ -241,7 +242,7 @@ func (w *Workspace) scan(q *device.Queue, l *Layout, s plan.Sorted, counts devic
 func (w *Workspace) sort(q *device.Queue, l *Layout, s plan.Sorted, regions, done device.Buffer[uint32]) error {
 	most := min(l.long, l.Entries())
 	tile := l.tuning.Tile
-	k, shared := device.Kernel{Source: binsSource, Name: "scatter_fine"}, 4*l.fine+6*most
+	k, shared := device.Kernel{Source: binsSource, Name: "scatter_fine"}, 4*l.fine+6*most+16
 	if l.wide {
 		k.Name, shared = "scatter_fine_wide", 4*l.fine+4*most
 	}

@@ -16,12 +16,13 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
-// Orders of lanes and blocks, and sanitizers, are tried on the small field only.
-var fewFields = os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != ""
+// Orders of lanes and blocks, and sanitizers, are tried on the small field only, with
+// fewer scalars.
+var brief = os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != ""
 
 func TestMain(m *testing.M) {
 	sources := Sources()
-	if fewFields {
+	if brief {
 		sources = SourcesOf(curve.Toy61Fr)
 	}
 	devicetest.Main(m, sources...)
@@ -275,6 +276,10 @@ func TestDividingWidths(t *testing.T) {
 
 func TestSort(t *testing.T) {
 	f := curve.Toy61Fr
+	many := 1500
+	if brief {
+		many = 700
+	}
 	for _, tuning := range []struct {
 		name string
 		Tuning
@@ -287,11 +292,14 @@ func TestSort(t *testing.T) {
 	} {
 		t.Run(tuning.name, func(t *testing.T) {
 			for kind, make := range kinds {
+				if brief && kind != "uniform" && kind != "half" {
+					continue
+				}
 				t.Run(kind, func(t *testing.T) {
 					devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 						g := devicetest.Rand(2)
 						var out []byte
-						for i, n := range []int{1, 33, 1500} {
+						for i, n := range []int{1, 33, many} {
 							windows := windowsOf(f, []int{5, 9, 11}[i], 8)
 							scalars := make(g, f, n)
 							l, err := New(f, windows, all(n, windows), tuning.Tuning)
@@ -313,7 +321,7 @@ func TestSort(t *testing.T) {
 // Every field's kernels, with windows that cross words in every way.
 func TestFields(t *testing.T) {
 	for _, f := range fields {
-		if fewFields && f != curve.Toy61Fr {
+		if brief && f != curve.Toy61Fr {
 			continue
 		}
 		t.Run(f.Name, func(t *testing.T) {
@@ -527,6 +535,9 @@ func TestRunRefused(t *testing.T) {
 
 // Sizes at which every block has something to do.
 func TestMany(t *testing.T) {
+	if brief {
+		t.Skip("on the small field only")
+	}
 	n := 1 << 11
 	if devicetest.Required("cuda") {
 		n = 1 << 19
