@@ -213,3 +213,45 @@ func TestSimulate(t *testing.T) {
 		}
 	})
 }
+
+// Scalars that come in pieces while others are added up, from all kinds of memory.
+func TestUploads(t *testing.T) {
+	r := rand.New(rand.NewPCG(13, 14))
+	const n = 700
+	x := &task{random(r, n), random(r, n)}
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		pinned, err := device.AllocPinned[fr.Element](q.Device(), n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() {
+			if err := pinned.Free(); err != nil {
+				t.Error(err)
+			}
+		}()
+		for name, link := range map[string]float64{"slow": 1, "as fast as the additions": 4e6} {
+			for devices := 1; devices <= 2; devices++ {
+				o := msm.WithLink(msm.Options{Devices: several(t, q.Device(), devices), Window: 8}, link)
+				b, err := msm.New(nil, msmtest.Toy61, x.bases(), msm.WithGroups(o, 3))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range 2 {
+					copy(pinned.Host(), x.scalars())
+					fromPinned, err1 := b.SumPinned(context.Background(), pinned)
+					clear(pinned.Host())
+					fromHost, err2 := b.Sum(context.Background(), x.scalars())
+					if want := x.want(); err1 != nil || err2 != nil || fromPinned != want || fromHost != want {
+						t.Errorf("%s link, %d devices: %v, %v; %v, %v", name, devices, fromPinned, err1, fromHost, err2)
+					}
+				}
+				bad := x.scalars()
+				bad[n-2] = fr.Element{curveOrder()}
+				if _, err := b.Sum(context.Background(), bad); !errors.Is(err, msm.ErrInput) || !strings.Contains(err.Error(), fmt.Sprint("scalar ", n-2, ":")) {
+					t.Errorf("a bad scalar in the last piece: %v", err)
+				}
+				b.Close()
+			}
+		}
+	})
+}

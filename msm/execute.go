@@ -11,10 +11,12 @@ import (
 
 // run is one multiplication by a schedule. Sorting and the reduction of buckets run on
 // side, beside the additions on main: while group k is added up, group k+1 is sorted
-// and group k-1 reduced.
+// and group k-1 reduced. Uploads have a third queue, so that chunk k+1 comes while
+// chunk k is worked on.
 type run struct {
 	*schedule
 	main, side *device.Queue
+	uploads    *device.Queue // side where there is one chunk
 	points     device.Buffer[uint32]
 	lists      []plan.Sorted // by group, if the scalars were prepared
 
@@ -33,8 +35,8 @@ type item struct{ chunk, group int }
 
 // execute gives the parts of the schedule's share of Σ scalars points. If lists is not
 // nil the scalars are in them, and not in src.
-func (s *schedule) execute(main, side *device.Queue, points device.Buffer[uint32], src source, lists []plan.Sorted) ([]Part, error) {
-	r := &run{schedule: s, main: main, side: side, points: points, lists: lists}
+func (s *schedule) execute(main, side, uploads *device.Queue, points device.Buffer[uint32], src source, lists []plan.Sorted) ([]Part, error) {
+	r := &run{schedule: s, main: main, side: side, uploads: uploads, points: points, lists: lists}
 	defer r.free()
 	if err := r.alloc(); err != nil {
 		return nil, err
@@ -101,8 +103,8 @@ func (r *run) alloc() error {
 		return err
 	}
 	if r.upload && r.lists == nil {
-		for range min(2, len(r.chunks)) {
-			b, err := alloc(r, r.side, (r.chunks[0][1]-r.chunks[0][0])*r.group.Scalar.Limbs)
+		for _, n := range r.inFlight() {
+			b, err := alloc(r, r.side, n*r.group.Scalar.Limbs)
 			if err != nil {
 				return err
 			}
@@ -213,8 +215,7 @@ func (r *run) sort(it item, at int, src source) (plan.Sorted, error) {
 		if r.upload {
 			buf = r.scalars[it.chunk%len(r.scalars)].Slice(0, (c[1]-c[0])*r.group.Scalar.Limbs)
 		}
-		var err error
-		if r.words, err = src.words(r.side, buf, c[0], c[1]); err != nil {
+		if err := r.takeScalars(it.chunk, src, buf); err != nil {
 			return plan.Sorted{}, fmt.Errorf("msm: scalars: %w", err)
 		}
 	}
@@ -224,6 +225,27 @@ func (r *run) sort(it item, at int, src source) (plan.Sorted, error) {
 		return sorted, fmt.Errorf("msm: sort: %w", err)
 	}
 	return sorted, nil
+}
+
+// takeScalars enqueues the upload of a chunk's scalars, if they are not on the device, and
+// makes side wait for it.
+func (r *run) takeScalars(chunk int, src source, buf device.Buffer[uint32]) error {
+	if chunk == 0 {
+		if err := r.wait(r.uploads, r.side); err != nil {
+			return err
+		}
+	}
+	c := r.chunks[chunk]
+	var err error
+	if r.words, err = src.words(r.uploads, buf, c[0], c[1]); err != nil {
+		return err
+	}
+	if err := r.wait(r.side, r.uploads); err != nil {
+		return err
+	}
+	// The next chunk takes the place of the one before this, whose sorting is enqueued;
+	// that of this one is not, and need not be waited for.
+	return r.wait(r.uploads, r.side)
 }
 
 func (r *run) add(it item, sorted plan.Sorted) error {

@@ -23,3 +23,9 @@ func InAffine(o Options) Options {
 	o.adder = adderAffine
 	return o
 }
+
+// WithLink is o with uploads of so many bytes a second.
+func WithLink(o Options, link float64) Options {
+	o.link = link
+	return o
+}

@@ -161,7 +161,7 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 	}
 	l := limits{info: r.dev.Info(), groups: r.options.groups, upload: true}
 	n := rng.To - rng.From
-	s, err := layOut(r.group, r.windows, rng, n, l.groupsFor(len(r.windows.Sets())-1, n, len(r.windows.List)), l)
+	s, err := layOut(r.group, r.windows, rng, n, l.groupsFor(len(r.windows.Sets())-1, n, len(r.windows.List)), false, l)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +181,7 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 		return nil, err
 	}
 	defer q.Close()
-	x := &run{schedule: s, main: q, side: q}
+	x := &run{schedule: s, main: q, side: q, uploads: q}
 	p := &prepared{dev: r.dev, schedule: s}
 	if err := x.prepare(src, p); err != nil {
 		x.free()

@@ -41,6 +41,7 @@ type resident struct {
 type key struct {
 	share
 	upload bool
+	link   float64
 }
 
 // chooseWindows takes the cheapest windows for which a device has the memory.
@@ -236,7 +237,7 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share
 	if w := r.warm[sh]; w != nil && !device.Traced(ctx) {
 		return r.quick(ctx, w, src)
 	}
-	s, err := r.schedule(key{sh, src.upload()})
+	s, err := r.schedule(key{sh, src.upload(), r.link(src)})
 	if err != nil {
 		return nil, err
 	}
@@ -248,6 +249,14 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share
 		return r.quick(ctx, w, src)
 	}
 	return r.execute(ctx, s, src, nil)
+}
+
+// link is how fast scalars come from src.
+func (r *resident) link(src source) float64 {
+	if r.options.link > 0 && src.upload() {
+		return r.options.link
+	}
+	return src.link()
 }
 
 // execute does a schedule on queues of its own.
@@ -264,7 +273,14 @@ func (r *resident) execute(ctx context.Context, s *schedule, src source, lists [
 		}
 		defer side.Close()
 	}
-	return s.execute(main, side, r.points, src, lists)
+	uploads := side
+	if s.upload && len(s.chunks) > 1 {
+		if uploads, err = r.dev.NewQueue(ctx); err != nil {
+			return nil, err
+		}
+		defer uploads.Close()
+	}
+	return s.execute(main, side, uploads, r.points, src, lists)
 }
 
 // enter waits for the device's lane; leave gives it up.
@@ -291,7 +307,7 @@ func (r *resident) schedule(k key) (*schedule, error) {
 		r.cool()
 		return r.schedule(k)
 	}
-	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, adder: r.options.adder, upload: k.upload})
+	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, adder: r.options.adder, upload: k.upload, link: k.link})
 	if err != nil {
 		return nil, err
 	}

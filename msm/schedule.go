@@ -36,6 +36,7 @@ type limits struct {
 	groups int   // 0 for what is thought best
 	adder  int
 	upload bool
+	link   float64 // bytes a second of uploads that may hide behind additions; 0 if they are not to
 }
 
 // leastChunk is the fewest points that it makes sense to cut the points into.
@@ -53,15 +54,20 @@ func newSchedule(g *curve.Group, w *plan.Windows, rng plan.Range, l limits) (*sc
 	for {
 		sets := len(w.Sets()) - 1
 		for groups := l.groupsFor(sets, chunk, len(w.List)); ; groups = min(2*groups, sets) {
-			s, err := layOut(g, w, rng, chunk, groups, l)
-			if err != nil {
-				return nil, err
-			}
-			if s != nil {
-				if l.memory == 0 || s.bytes <= l.memory {
-					return s, nil
+			for _, ahead := range []bool{true, false} {
+				if ahead && (l.link == 0 || l.chunk > 0) {
+					continue
 				}
-				least = min(least, s.bytes)
+				s, err := layOut(g, w, rng, chunk, groups, ahead, l)
+				if err != nil {
+					return nil, err
+				}
+				if s != nil {
+					if l.memory == 0 || s.bytes <= l.memory {
+						return s, nil
+					}
+					least = min(least, s.bytes)
+				}
 			}
 			if groups == sets || l.groups > 0 {
 				break
@@ -89,11 +95,20 @@ func (l *limits) groupsFor(sets, points, windows int) int {
 	}
 }
 
-// layOut makes the schedule of chunks of the given length, nil where there would be too
-// many entries in one.
-func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, l limits) (*schedule, error) {
+// layOut makes the schedule of chunks of the given length, or where uploads are to hide
+// behind additions of shorter ones at first; nil where there would be too many entries
+// in one.
+func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, ahead bool, l limits) (*schedule, error) {
 	s := &schedule{group: g, windows: w, rng: rng, upload: l.upload}
-	for from := rng.From; from < rng.To; from += chunk {
+	from := rng.From
+	if ahead {
+		p := plan.Problem{Group: g, N: min(chunk, rng.To-from), Card: plan.CardOf(l.info)}
+		for _, n := range lead(p.N, float64(g.Scalar.Bytes())*float64(p.N)/l.link, p.Cost(w).Accumulate) {
+			s.chunks = append(s.chunks, [2]int{from, from + n})
+			from += n
+		}
+	}
+	for ; from < rng.To; from += chunk {
 		s.chunks = append(s.chunks, [2]int{from, min(from+chunk, rng.To)})
 	}
 	s.groups = cut(w, rng, groups)
@@ -124,7 +139,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 				return nil, fmt.Errorf("msm: %w", err)
 			}
 			row = append(row, x)
-			if i == 0 {
+			if i == 0 || c[1]-c[0] > s.chunks[i-1][1]-s.chunks[i-1][0] {
 				most = max(most, x.Bytes())
 				s.entries = max(s.entries, x.Entries())
 			}
@@ -135,11 +150,52 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 	s.bytes = most*int64(s.workspaces()) + adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
 		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
 	if s.upload {
-		s.bytes += int64(min(2, len(s.chunks))*chunk) * int64(g.Scalar.Bytes())
+		for _, n := range s.inFlight() {
+			s.bytes += int64(n) * int64(g.Scalar.Bytes())
+		}
 	}
 	// The device rounds allocations up, by an eighth at most.
 	s.bytes += s.bytes/8 + 1<<20
 	return s, nil
+}
+
+// lead is the lengths of the chunks that n points are cut into so that only the upload of
+// the first is waited for: each is uploaded while the one before is added up, and so they
+// grow by the ratio of the two times. Every chunk costs some time of its own, which is
+// not worth saving a short upload.
+func lead(n int, upload, add float64) []int {
+	const short, long = 1.5e-3, 20e-3 // seconds
+	if upload < short || upload <= 0 {
+		return nil
+	}
+	count := 2
+	if upload > long {
+		count = 3
+	}
+	ratio := math.Min(math.Max(add/upload, 1), 8)
+	sum, power := 0.0, 1.0
+	for range count {
+		sum += power
+		power *= ratio
+	}
+	var out []int
+	left := n
+	for part := float64(n) / sum; len(out) < count-1; part *= ratio {
+		// Whole warps of points.
+		k := max(32, int(part)&^31)
+		out = append(out, k)
+		left -= k
+	}
+	return append(out, left)
+}
+
+// inFlight is room for the scalars of two chunks at a time, in points.
+func (s *schedule) inFlight() []int {
+	out := make([]int, min(2, len(s.chunks)))
+	for i, c := range s.chunks {
+		out[i%2] = max(out[i%2], c[1]-c[0])
+	}
+	return out
 }
 
 // entries is how many there are for n points in a group of buckets.

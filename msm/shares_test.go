@@ -1,6 +1,7 @@
 package msm
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/curve"
@@ -69,5 +70,25 @@ func TestByPoints(t *testing.T) {
 	// More devices than points: some have none.
 	if all := byPoints(w, 2, 5); all[4].To != 2 {
 		t.Errorf("%+v", all)
+	}
+}
+
+func TestLead(t *testing.T) {
+	for _, c := range []struct {
+		n           int
+		upload, add float64
+		want        []int
+	}{
+		{1000, 1e-3, 1, nil},                             // too short to be worth it
+		{1 << 20, 4e-3, 2e-3, []int{1 << 19, 1 << 19}},   // slower than the additions: halves
+		{1500, 4e-3, 8e-3, []int{480, 1020}},             // whole warps
+		{1 << 20, 10e-3, 30e-3, []int{1 << 18, 3 << 18}}, // a third of the time: a quarter first
+		{21 << 10, 40e-3, 160e-3, []int{1 << 10, 4 << 10, 16 << 10}},
+		{73 << 10, 40e-3, 4, []int{1 << 10, 8 << 10, 64 << 10}}, // not more than eightfold
+	} {
+		got := lead(c.n, c.upload, c.add)
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v", c, got)
+		}
 	}
 }

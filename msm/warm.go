@@ -29,6 +29,8 @@ type placed struct{ buf device.Buffer[uint32] }
 
 func (placed) upload() bool { return false }
 
+func (placed) link() float64 { return 0 }
+
 func (p placed) words(*device.Queue, device.Buffer[uint32], int, int) (device.Buffer[uint32], error) {
 	return p.buf, nil
 }
@@ -59,7 +61,7 @@ func (r *resident) warmUp(s *schedule) (*warm, error) {
 	}
 	c := *s
 	c.upload = false
-	w := &warm{run: &run{schedule: &c, main: q, side: q, points: r.points}}
+	w := &warm{run: &run{schedule: &c, main: q, side: q, uploads: q, points: r.points}}
 	if err = w.alloc(); err == nil {
 		w.words, err = alloc(w.run, q, (s.rng.To-s.rng.From)*s.group.Scalar.Limbs)
 	}
