@@ -286,13 +286,14 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 	case err != nil:
 	case s.simulated > 0:
 		out, err = in.simulate(e, b, s.simulated, m)
-	case s.gpus <= 1 && dev.Kind() == device.CUDA:
-		var steps []Measurement
-		steps, err = in.steps(e, b)
-		out = append(out, steps...)
 	}
 	b.Close()
 	most := peak()
+	if err == nil && s.simulated == 0 && s.gpus <= 1 && dev.Kind() == device.CUDA {
+		var steps []Measurement
+		steps, err = in.steps(e, o)
+		out = append(out, steps...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -438,26 +439,39 @@ func (t *msmTimes) Trace(e device.Event) {
 	}
 }
 
-// steps splits a sum's time by kernels, one after the other on traced queues.
-func (in *msmInput[P, S]) steps(e *Env, b *msm.Bases[P, S]) ([]Measurement, error) {
+// steps splits a sum's time by kernels, one step after the other on a traced queue.
+func (in *msmInput[P, S]) steps(e *Env, o msm.Options) ([]Measurement, error) {
+	o.Serial = true
+	b, err := in.load(1, o)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Close()
 	names := []string{"other"}
 	for _, s := range msmSteps {
 		names = append(names, s.name)
 	}
 	samples := map[string][]float64{}
-	for range e.Samples {
+	for i := range e.Samples + 1 {
 		found := &msmTimes{time: map[string]time.Duration{}}
+		start := time.Now()
 		if err := in.right(device.WithTracer(e.Ctx, found), 1, b); err != nil {
 			return nil, err
 		}
+		rest := time.Since(start)
+		if i == 0 { // to warm up
+			continue
+		}
 		for _, n := range names {
+			rest -= found.time[n]
 			samples[n] = append(samples[n], float64(found.time[n])/1e6)
 		}
+		samples["rest"] = append(samples["rest"], max(0, float64(rest)/1e6))
 	}
-	var out []Measurement
+	out := []Measurement{{Metric: "rest-ms", Unit: "ms", Samples: samples["rest"], Note: "one step after the other: what is beyond kernels, copies, launches, the host's additions"}}
 	for _, n := range names {
 		if Median(samples[n]) > 0 {
-			out = append(out, Measurement{Metric: n + "-ms", Unit: "ms", Samples: samples[n], Note: "device time of the step's kernels"})
+			out = append(out, Measurement{Metric: n + "-ms", Unit: "ms", Samples: samples[n], Note: "one step after the other: device time of the step's kernels"})
 		}
 	}
 	return out, nil

@@ -40,6 +40,9 @@ type Options struct {
 	// Chunk is how many points are added at a time; 0 takes as many as fit the
 	// devices' memory budgets.
 	Chunk int
+	// Serial does the steps of a sum one after the other and not side by side, so that
+	// a trace tells what each of them takes. Sums are slower by it.
+	Serial bool
 	// Digits, if not nil, are those of other bases, of a group with the same scalars:
 	// scalars that those prepare can be used for these too.
 	Digits *Digits
