@@ -268,7 +268,7 @@ func (r *resident) execute(ctx context.Context, s *schedule, src source, lists [
 	defer main.Close()
 	side := main
 	if len(s.chunks)*len(s.groups) > 1 && !r.options.Serial {
-		if side, err = r.dev.NewQueue(ctx); err != nil {
+		if side, err = r.dev.NewUrgentQueue(ctx); err != nil {
 			return nil, err
 		}
 		defer side.Close()
