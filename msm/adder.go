@@ -14,6 +14,13 @@ type adder interface {
 	Free()
 }
 
+// splitter is an adder whose work falls into a long part and a short one.
+type splitter interface {
+	adder
+	Accumulate(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error
+	Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer[uint32], onto bool) error
+}
+
 // Ways of adding, for Options.adder.
 const (
 	adderBest = iota

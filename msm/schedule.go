@@ -147,7 +147,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		s.layouts = append(s.layouts, row)
 	}
 	s.affine = batchAffine(g, s.entries, l.adder)
-	s.bytes = most*int64(s.workspaces()) + adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
+	s.bytes = most*int64(s.workspaces()) + int64(s.adders())*adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
 		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
 	if s.upload {
 		for _, n := range s.inFlight() {
@@ -209,11 +209,21 @@ func entries(w *plan.Windows, buckets [2]int, n int) int64 {
 	return t
 }
 
+// adders is how many there are: with two, partial sums of one group are merged while the
+// next is added up. Where chunks follow each other bucket sums must be whole in between.
+func (s *schedule) adders() int {
+	if len(s.chunks) > 1 || len(s.groups) == 1 || s.affine {
+		return 1
+	}
+	return 2
+}
+
 // workspaces for sorting: two where there is something to sort ahead.
 func (s *schedule) workspaces() int { return min(2, len(s.chunks)*len(s.groups)) }
 
-// cut makes groups of whole sets of buckets, as far as the range has them, the first of
-// one set, since nothing else goes on while that is sorted.
+// cut makes groups of whole sets of buckets, as far as the range has them: the first of
+// one set, since nothing else goes on while that is sorted, and of many groups the last,
+// since nothing else goes on while that is reduced.
 func cut(w *plan.Windows, rng plan.Range, groups int) [][2]int {
 	var sets [][2]int
 	ends := w.Sets()
@@ -228,6 +238,9 @@ func cut(w *plan.Windows, rng plan.Range, groups int) [][2]int {
 		k := 1
 		if left := groups - len(out); len(out) > 0 || groups == 1 {
 			k = (len(sets) + max(left, 1) - 1) / max(left, 1)
+			if left > 1 && groups > 3 {
+				k = max(1, (len(sets)-1+left-2)/(left-1))
+			}
 		}
 		out = append(out, [2]int{sets[0][0], sets[k-1][1]})
 		sets = sets[k:]

@@ -213,6 +213,15 @@ func (w *Workspace) First() (ids, sums device.Buffer[uint32]) {
 // sums (Group::Sum in kernels), canonical, all words zero where there is no point. Where
 // onto is set the sums are added to what buckets holds, else buckets is written anew.
 func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
+	if err := w.Accumulate(q, points, s, buckets, onto); err != nil {
+		return err
+	}
+	return w.Finish(q, s, buckets, onto)
+}
+
+// Accumulate enqueues the first part of Sums, which is nearly all of the work; Finish,
+// on the same queue or one that waits for it, is the rest.
+func (w *Workspace) Accumulate(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
 	if err := w.check(q, points, s, buckets); err != nil {
 		return err
 	}
@@ -222,12 +231,8 @@ func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.S
 		}
 	}
 	t, first := w.shape.threads, w.levels[0]
-	err := w.launch(q, w.unit.source, "bucket_accumulate", t, w.unit.threads, w.unit.shared, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
+	return w.launch(q, w.unit.source, "bucket_accumulate", t, w.unit.threads, w.unit.shared, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
 		device.U32(t), device.U32(w.shape.least), flag(onto), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
-	if err != nil {
-		return err
-	}
-	return w.Finish(q, s, buckets, onto)
 }
 
 // Finish enqueues what follows the walk through the chunks: the buckets that several
