@@ -29,3 +29,10 @@ func WithLink(o Options, link float64) Options {
 	o.link = link
 	return o
 }
+
+// WithCount is o with so many windows of about equal numbers of buckets.
+func WithCount(o Options, g *curve.Group, count int) (Options, error) {
+	w, err := plan.Split(g.Scalar, count)
+	o.windows = w
+	return o, err
+}

@@ -88,7 +88,7 @@ func (l *limits) groupsFor(sets, points, windows int) int {
 	switch {
 	case l.groups > 0:
 		return min(l.groups, sets)
-	case points*windows < 1<<23:
+	case points*windows < 1<<27:
 		return 1
 	default:
 		return min(sets, 5)
