@@ -53,7 +53,7 @@ type Tuning struct {
 
 // For is the tuning for a card; anything will do for the CPU.
 func For(info device.Info) Tuning {
-	t := Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 8192, Long: maxBin, WideBins: 2048, Tile: 12 << 10, TileBins: 8192}
+	t := Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 4096, Long: maxBin, WideBins: 2048, Tile: 12 << 10, TileBins: 8192}
 	if info.SharedPerBlock >= 4*(maxWide+maxFine)+1<<10 {
 		t.Wide = maxWide
 	}
@@ -214,11 +214,16 @@ func (l *Layout) cut() error {
 		return s
 	}
 	if !l.direct && l.tuning.Wide > 0 {
+		long := l.long
 		for _, s := range spans {
-			l.wide = l.wide || (s.high-s.low)>>shift(s.region, s.density) > l.tuning.WideBins
-		}
-		if l.wide {
+			l.long = long
+			few := shift(s.region, s.density)
 			l.long = l.tuning.Wide
+			// Bins of so few entries that they are not longer gain nothing.
+			l.wide = l.wide || (s.high-s.low)>>few > l.tuning.WideBins && shift(s.region, s.density) > few
+		}
+		if !l.wide {
+			l.long = long
 		}
 	}
 	for _, s := range spans {
