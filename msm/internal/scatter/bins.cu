@@ -6,17 +6,17 @@
 // first bin, the first bucket and their number; in order.
 #include "msm/internal/scatter/tile.cuh"
 
-enum : u32 { CHUNK = 4096 }; // counters of a block that sums or scans
+enum : u32 { CHUNK = 1024, PART = 256 }; // counters and threads of a block that sums or scans
 
 // tiles_of is how many tiles a bin of n entries is cut into; none if it fits.
 DEVICE_INLINE u32 tiles_of(u32 n, u32 most, u32 tile) { return n > most ? (n - 1) / tile + 1 : 0; }
 
 // scatter_sums writes how many entries and tiles the bins of each chunk have.
-extern "C" __global__ void __launch_bounds__(1024) scatter_sums(u32 *sums, const u32 *counts, u32 bins, u32 most, u32 tile) {
+extern "C" __global__ void __launch_bounds__(256) scatter_sums(u32 *sums, const u32 *counts, u32 bins, u32 most, u32 tile) {
   __shared__ u32 shared[32];
   u32 n = 0, t = 0, total;
-  for (u32 i = 0; i < CHUNK / 1024; i++) {
-    const u32 b = blockIdx.x * CHUNK + i * 1024 + threadIdx.x;
+  for (u32 i = 0; i < CHUNK / PART; i++) {
+    const u32 b = blockIdx.x * CHUNK + i * PART + threadIdx.x;
     if (b < bins) {
       n += counts[b];
       t += tiles_of(counts[b], most, tile);
@@ -31,21 +31,21 @@ extern "C" __global__ void __launch_bounds__(1024) scatter_sums(u32 *sums, const
 // scatter_scan makes of the bins' counts where they start, twice, of which one is
 // theirs to count on with, and where their tiles start if they have any (tiles may be
 // null). Both lists end with the total; so does end.
-extern "C" __global__ void __launch_bounds__(1024) scatter_scan(u32 *starts, u32 *cursors, u32 *tiles, u32 *end, const u32 *sums, const u32 *counts,
+extern "C" __global__ void __launch_bounds__(256) scatter_scan(u32 *starts, u32 *cursors, u32 *tiles, u32 *end, const u32 *sums, const u32 *counts,
                                                                 u32 bins, u32 most, u32 tile) {
   __shared__ u32 shared[32];
   u32 before = 0, before_tiles = 0, n = 0, t = 0, total;
-  for (u32 i = threadIdx.x; i < blockIdx.x; i += 1024) {
+  for (u32 i = threadIdx.x; i < blockIdx.x; i += PART) {
     n += sums[2 * i];
     t += sums[2 * i + 1];
   }
   block_scan(n, shared, before);
   block_scan(t, shared, before_tiles);
-  u32 count[CHUNK / 1024];
-  const u32 first = blockIdx.x * CHUNK + threadIdx.x * (CHUNK / 1024);
+  u32 count[CHUNK / PART];
+  const u32 first = blockIdx.x * CHUNK + threadIdx.x * (CHUNK / PART);
   n = 0, t = 0;
 #pragma unroll
-  for (u32 i = 0; i < CHUNK / 1024; i++) {
+  for (u32 i = 0; i < CHUNK / PART; i++) {
     count[i] = first + i < bins ? counts[first + i] : 0;
     n += count[i];
     t += tiles_of(count[i], most, tile);
@@ -53,7 +53,7 @@ extern "C" __global__ void __launch_bounds__(1024) scatter_scan(u32 *starts, u32
   before += block_scan(n, shared, total);
   before_tiles += block_scan(t, shared, total);
 #pragma unroll
-  for (u32 i = 0; i < CHUNK / 1024; i++) {
+  for (u32 i = 0; i < CHUNK / PART; i++) {
     if (first + i < bins) {
       starts[first + i] = before;
       cursors[first + i] = before;
@@ -158,6 +158,38 @@ extern "C" __global__ void __launch_bounds__(1024, 2) scatter_fine(u32 *entries,
   for (u32 i = 4 * threadIdx.x; i < to; i += 4 * blockDim.x) put_four(sorted, start, list, four_at(fine, i, from, to), rank[i / 4], i, to);
   __syncthreads();
   for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) entries[bin.start + i] = sorted[i];
+}
+
+// scatter_fine_beside is the same with nothing but counters in shared memory: it places
+// entries in the list at once, which the second-level cache has room for as long as bins
+// are not too long.
+extern "C" __global__ void __launch_bounds__(384, 5) scatter_fine_beside(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
+                                                                         const uint4 *regions, u32 region_count, u32 most) {
+  SHARED_DYNAMIC(u32, start);
+  __shared__ u32 sums[32];
+  Bin bin;
+  if (bin_to_sort(bin, offsets, starts, regions, region_count, most)) return;
+  const u32 from = bin.start & 3, to = from + bin.size, whole = (to + 127) & ~127u; // whole warps
+  for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) start[i] = 0;
+  __syncthreads();
+  list += bin.start - from, fine += bin.start - from, entries += bin.start;
+  u32 guess = NONE;
+  for (u32 i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) take_four(start, four_at(fine, i, from, to), guess, i / 128);
+  __syncthreads();
+  array_scan(start, bin.buckets, sums);
+  __syncthreads();
+  for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = bin.start + start[i];
+  __syncthreads();
+  for (u32 i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) {
+    const Four v = four_at(fine, i, from, to);
+    const uint2 at = take_four(start, v, guess, i / 128);
+    if (i >= to) continue;
+    const uint4 e = ldg(reinterpret_cast<const uint4 *>(list + i));
+    if (v.live[0]) entries[at.x & 0xffff] = e.x;
+    if (v.live[1]) entries[at.x >> 16] = e.y;
+    if (v.live[2]) entries[at.y & 0xffff] = e.z;
+    if (v.live[3]) entries[at.y >> 16] = e.w;
+  }
 }
 
 enum : u32 { WIDE = 1024, PASSES = 9 }; // threads, and times that they take four entries

@@ -18,11 +18,19 @@ const (
 )
 
 const (
-	chunk = 4096 // counters of a block of scatter_scan
-
-	// threads of a block of kernels that have shared memory to themselves, and others
-	largeBlock, middleBlock, smallBlock = 1024, 512, 256
+	chunk       = 1024 // counters of a block of scatter_scan
+	scanBlock   = 256  // its threads
+	digitsBlock = 128  // threads of scatter_digits
 )
+
+// block is the threads of a block of other kernels: of those that have all shared memory
+// to themselves, or not.
+func (l *Layout) block(large bool) device.Dim {
+	if large {
+		return device.D1(min(1024, l.tuning.Threads))
+	}
+	return device.D1(min(512, l.tuning.Threads))
+}
 
 // sizes are the lengths of a workspace's buffers.
 type sizes struct {
@@ -183,7 +191,7 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 		err = w.counts.Slice(0, 2*l.bins).Zero(q)
 	}
 	if err == nil {
-		err = q.Launch(digits, device.D1(device.Blocks(n, smallBlock)), device.D1(smallBlock), 0, keys.Arg(), bad.Arg(), scalars.Arg(), table.Arg(), windows,
+		err = q.Launch(digits, device.D1(device.Blocks(n, digitsBlock)), device.D1(digitsBlock), 0, keys.Arg(), bad.Arg(), scalars.Arg(), table.Arg(), windows,
 			device.U32(len(l.order)), device.U32(n), device.U32(l.stride()), device.U32(form))
 	}
 	for _, r := range l.runs() {
@@ -194,8 +202,8 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 		if shared > l.tuning.Shared {
 			k.Name, shared = "scatter_count_each", 0
 		}
-		blocks := min(device.Blocks(n, 16*middleBlock), max(1, 4*units/r.windows)) // no second round of blocks
-		err = q.Launch(k, device.D2(blocks, r.windows), device.D1(middleBlock), shared, counts.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(l.stride()))
+		blocks := min(device.Blocks(n, 8192), max(1, 4*units/r.windows)) // no second round of blocks
+		err = q.Launch(k, device.D2(blocks, r.windows), l.block(false), shared, counts.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(l.stride()))
 	}
 	if err == nil {
 		err = w.scan(q, l, s, counts)
@@ -205,13 +213,13 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 			return err
 		}
 		if r.each {
-			blocks := min(device.Blocks(n, middleBlock), device.Blocks(8*units, r.windows))
-			err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_each"}, device.D2(blocks, r.windows), device.D1(middleBlock), 0,
+			blocks := min(device.Blocks(n, 512), device.Blocks(8*units, r.windows))
+			err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_each"}, device.D2(blocks, r.windows), l.block(false), 0,
 				entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(l.stride()))
 			continue
 		}
 		tile := l.tileOf(r.bins, 2*units)
-		err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_tile"}, device.D2(device.Blocks(n, tile), r.windows), device.D1(largeBlock), 8*r.bins+8*tile,
+		err = q.Launch(device.Kernel{Source: partitionSource, Name: "scatter_tile"}, device.D2(device.Blocks(n, tile), r.windows), l.block(true), 8*r.bins+8*tile,
 			entries.Arg(), fine, w.cursors.Arg(), keys.Arg(), windows, device.U32(r.first), device.U32(n), device.U32(l.stride()), device.U32(tile))
 	}
 	if err != nil || l.direct {
@@ -228,13 +236,13 @@ func (w *Workspace) scan(q *device.Queue, l *Layout, s plan.Sorted, counts devic
 		starts, tiles, most, tile = s.Offsets.Arg(), device.Null(), device.U32(uint32(math.MaxUint32)), device.U32(1)
 	}
 	if chunks > 1 {
-		err := q.Launch(device.Kernel{Source: binsSource, Name: "scatter_sums"}, device.D1(chunks), device.D1(1024), 0,
+		err := q.Launch(device.Kernel{Source: binsSource, Name: "scatter_sums"}, device.D1(chunks), device.D1(scanBlock), 0,
 			w.sums.Arg(), counts.Arg(), device.U32(l.bins), most, tile)
 		if err != nil {
 			return err
 		}
 	}
-	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_scan"}, device.D1(chunks), device.D1(1024), 0,
+	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_scan"}, device.D1(chunks), device.D1(scanBlock), 0,
 		starts, w.cursors.Arg(), tiles, s.Offsets.Slice(s.Buckets, s.Buckets+1).Arg(), w.sums.Arg(), counts.Arg(), device.U32(l.bins), most, tile)
 }
 
@@ -243,21 +251,24 @@ func (w *Workspace) sort(q *device.Queue, l *Layout, s plan.Sorted, regions, don
 	most := min(l.long, l.Entries())
 	tile := l.tuning.Tile
 	k, shared := device.Kernel{Source: binsSource, Name: "scatter_fine"}, 4*l.fine+6*most+16
-	if l.wide {
+	switch {
+	case l.wide:
 		k.Name, shared = "scatter_fine_wide", 4*l.fine+4*most
+	case l.tuning.Beside:
+		k.Name, shared = "scatter_fine_beside", 4*l.fine
 	}
-	err := q.Launch(k, device.D1(l.bins), device.D1(largeBlock), shared,
+	err := q.Launch(k, device.D1(l.bins), l.block(true), shared,
 		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), regions.Arg(), device.U32(len(l.regions)), device.U32(l.long))
 	if err != nil || l.Entries() <= l.long {
 		return err
 	}
 	blocks := min(l.Entries()/tile+l.Entries()/l.long, 2*q.Device().Info().Units)
-	err = q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long_count"}, device.D1(blocks), device.D1(middleBlock), 4*l.fine,
+	err = q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long_count"}, device.D1(blocks), l.block(false), 4*l.fine,
 		s.Offsets.Arg(), done.Arg(), w.fine.Arg(), w.starts.Arg(), w.tiles.Arg(), regions.Arg(), device.U32(l.bins), device.U32(len(l.regions)), device.U32(tile))
 	if err != nil {
 		return err
 	}
-	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long"}, device.D1(blocks), device.D1(middleBlock), 8*l.fine+4*tile,
+	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long"}, device.D1(blocks), l.block(false), 8*l.fine+4*tile,
 		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), w.tiles.Arg(), regions.Arg(), device.U32(l.bins), device.U32(len(l.regions)),
 		device.U32(tile))
 }
