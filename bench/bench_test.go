@@ -6,16 +6,18 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/device/kernel"
 )
 
 func TestMain(m *testing.M) {
-	devicetest.Main(m, append(slices.Concat(ProductSources(), MSMFieldSources()),
+	devicetest.Main(m, append(slices.DeleteFunc(slices.Concat(ProductSources(), MSMFieldSources()), func(s *kernel.Source) bool { return narrow(s.Name) }),
 		CardSource, ArithSource, BN254Source, RandomSource, BabyBearHashSource, KoalaBearHashSource)...)
 }
 
@@ -171,9 +173,17 @@ var small = []Options{
 	{Suite: "whir", Pattern: "^(poseidon2|compress)-"},
 	{Suite: "whir", Pattern: "-n8($|-)"},
 	{Suite: "msm", Pattern: "^bn254-2^8(-skew-half|-simulated-3gpu)?$", SimulateGPUs: 3},
-	{Suite: "msm", Pattern: "^(product|field)-"},
+	{Suite: "msm", Pattern: "^(product|accumulate|field)-"},
 	{Suite: "zkml", Pattern: "tiny"},
 }
+
+// narrow says of a case or a unit of wide fields that it is left out: where simt runs
+// under a sanitizer or in another order, 254 bits stand for all.
+func narrow(name string) bool {
+	return (os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != "") && wide.MatchString(name)
+}
+
+var wide = regexp.MustCompile(`^(product|accumulate|field)-.*-(377|381|753)$|\.(bls12377|bls12381|mnt4753)`)
 
 func TestSmallCases(t *testing.T) {
 	for _, name := range []string{"cpu", "simt"} {
@@ -181,7 +191,7 @@ func TestSmallCases(t *testing.T) {
 			dev := devicetest.Open(t, name)
 			for _, o := range small {
 				o.Samples, o.Seed = 1, 1
-				if strings.HasPrefix(o.Pattern, "^(product|field)-") && name == "cpu" {
+				if strings.Contains(o.Pattern, "product") && name == "cpu" {
 					continue
 				}
 				cases, err := Select(o, dev.Kind())
@@ -189,6 +199,9 @@ func TestSmallCases(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, c := range cases {
+					if narrow(c.Name) {
+						continue
+					}
 					found, launches, err := runCase(context.Background(), dev, c, o)
 					if err != nil {
 						t.Fatalf("%s: %v", c.Name, err)

@@ -39,11 +39,14 @@ var productFields = []productField{
 	newProductField(fp64.New(curve.MNT4753Fp), 2, 100),
 }
 
-// ProductSources are the kernels that multiply by each technique, a unit a field.
+// ProductSources are the kernels that multiply and add points by each technique.
 func ProductSources() []*kernel.Source {
 	var out []*kernel.Source
 	for _, f := range productFields {
 		out = append(out, f.source)
+	}
+	for _, a := range accumulations {
+		out = append(out, a.source)
 	}
 	return out
 }

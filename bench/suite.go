@@ -108,7 +108,7 @@ func rate(m Measurement, metric, unit string, work, scale float64) Measurement {
 
 // Cases lists all cases, suite by suite.
 func Cases() []Case {
-	return slices.Concat(cardCases(), m31Cases(), whirCases(), msmCases(), productCases(), msmFieldCases(), zkmlCases())
+	return slices.Concat(cardCases(), m31Cases(), whirCases(), msmCases(), productCases(), accumulateCases(), msmFieldCases(), zkmlCases())
 }
 
 // Suites lists the names of the suites.

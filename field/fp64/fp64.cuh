@@ -237,7 +237,8 @@ template <class P> DEVICE_INLINE Doubles<P> sub(const Doubles<P> &a, const Doubl
 
 // is_zero asks whether a number less than p in size is zero.
 template <class P> DEVICE_INLINE u32 is_zero(const Doubles<P> &a) {
-  u32 zero = a.x[0] == 0;
+  if (a.x[0] != 0) return 0; // nearly always
+  u32 zero = 1;
 #pragma unroll
   for (u32 j = 1; j < P::L; j++) zero &= a.x[j] == 0;
   return zero;

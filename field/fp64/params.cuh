@@ -1,4 +1,5 @@
 // The constants of one prime field, for fp64.cuh: limbs with signs, the lowest first.
+#pragma once
 #include "MONT_HEADER"
 
 // Factors of doubles come from constant memory, as operands.

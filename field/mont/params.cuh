@@ -1,4 +1,5 @@
 // The constants of one prime field, for mont.cuh. Words are 32 bits, the lowest first.
+#pragma once
 #include "device/ptx.cuh"
 
 struct VARIANT {
