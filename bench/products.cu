@@ -1,6 +1,6 @@
 // Products in a prime field of many words without memory traffic, by each technique:
 // words on the integer pipe (mont.cuh), doubles (fp64.cuh), and both at once, a warp
-// each. A thread multiplies two numbers by each other in turn, as a chain.
+// each. A thread multiplies one number by another again and again, as a chain.
 #include "FP64_HEADER"
 #include "field/fp64/fp64.cuh"
 
@@ -22,20 +22,16 @@ DEVICE_INLINE void put(u32 *out, u32 t, const Mont<W> &a) {
 }
 
 DEVICE_INLINE Mont<W> words(u32 seed, u32 t, u32 rounds) {
-  Mont<W> x = start(seed, t, 0), y = start(seed, t, 1);
-  for (u32 r = 0; r < rounds; r++) {
-    x = mul(x, y);
-    y = mul(y, x);
-  }
+  const Mont<W> y = start(seed, t, 1);
+  Mont<W> x = start(seed, t, 0);
+  for (u32 r = 0; r < rounds; r++) x = mul(x, y);
   return canonical(x);
 }
 
 DEVICE_INLINE Mont<W> doubles(u32 seed, u32 t, u32 rounds) {
-  Doubles<P> x = from_words<P>(start(seed, t, 0)), y = from_words<P>(start(seed, t, 1));
-  for (u32 r = 0; r < rounds; r++) {
-    x = mul(x, y);
-    y = mul(y, x);
-  }
+  const Doubles<P> y = from_words<P>(start(seed, t, 1));
+  Doubles<P> x = from_words<P>(start(seed, t, 0));
+  for (u32 r = 0; r < rounds; r++) x = mul(x, y);
   return to_words(x);
 }
 

@@ -13,8 +13,12 @@ import (
 	"github.com/zkwarp/zkwarp/field/mont"
 )
 
-//go:embed products.cu
-var productsText string
+var (
+	//go:embed products.cu
+	productsText string
+	//go:embed products_tensor.cu
+	tensorText string
+)
 
 // productField is a field of the comparison of techniques.
 type productField struct {
@@ -24,13 +28,16 @@ type productField struct {
 	share   int // per cent: rounds in doubles of those in words, side by side
 	blocks  int // of 128 threads, which a multiprocessor is to hold at once
 	source  *kernel.Source
+	tensor  *kernel.Source
 }
 
 func newProductField(f *fp64.Field, blocks, share int) productField {
 	t := kernel.Template{Name: "bench/products.cu", Text: productsText}
 	return productField{doubles: f, words: f.Field, bits: fmt.Sprint(f.Modulus.BitLen()), blocks: blocks, share: share,
 		source: t.Unit(strings.TrimSuffix(f.Field.Name, "_fp"), []string{"FP64_HEADER", f.Params().Name, "FP64_FIELD", f.Name, "BLOCKS", fmt.Sprint(blocks)},
-			f.Params(), fp64.Header)}
+			f.Params(), fp64.Header),
+		tensor: kernel.Template{Name: "bench/products_tensor.cu", Text: tensorText}.Unit(strings.TrimSuffix(f.Field.Name, "_fp"),
+			[]string{"MONT_HEADER", f.Field.Params().Name, "MONT_FIELD", f.Field.Name, "TENSOR_BLOCKS", fmt.Sprint(blocks)}, f.Field.Params(), mont.Header)}
 }
 
 var productFields = []productField{
@@ -43,7 +50,7 @@ var productFields = []productField{
 func ProductSources() []*kernel.Source {
 	var out []*kernel.Source
 	for _, f := range productFields {
-		out = append(out, f.source)
+		out = append(out, f.source, f.tensor)
 	}
 	for _, a := range accumulations {
 		out = append(out, a.source)
@@ -58,7 +65,8 @@ func productCases() []Case {
 		for _, t := range []struct{ name, about string }{
 			{"words", "integer multiply-adds of 32 bits"},
 			{"doubles", "multiply-adds of doubles, limbs of 48 or 51 bits"},
-			{"both", "half the warps each"},
+			{"both", "words and doubles, half the warps each"},
+			{"tensor", "products by constants on the tensor cores, the others in words"},
 		} {
 			kernel := "bench_product_" + t.name + "_" + f.variant()
 			out = append(out, Case{Suite: "msm", Name: "product-" + t.name + "-" + f.bits, About: "Montgomery products, no memory traffic: " + t.about,
@@ -70,13 +78,13 @@ func productCases() []Case {
 
 func (f productField) variant() string { return strings.TrimSuffix(f.words.Name, "_fp") }
 
-// rounds of two products that a thread makes by each technique; where both run they
+// rounds of a product that a thread makes by each technique; where both run they
 // are to end together.
 func (f productField) rounds(kind device.Kind, technique string) (words, doubles int) {
 	if kind == device.SIMT {
 		return 2, 3
 	}
-	words = 1 << 16 / (f.words.Limbs * f.words.Limbs)
+	words = 1 << 17 / (f.words.Limbs * f.words.Limbs)
 	if technique == "both" {
 		return words, words * f.share / 100
 	}
@@ -95,15 +103,26 @@ func (f productField) run(e *Env, kernel, technique string) ([]Measurement, erro
 		return nil, err
 	}
 	defer out.Free()
-	args := []device.Arg{out.Arg(), device.U32(seed)}
+	source, args := f.source, []device.Arg{out.Arg(), device.U32(seed)}
 	if technique != "doubles" {
 		args = append(args, device.U32(words))
 	}
-	if technique != "words" {
+	if technique == "tensor" {
+		source = f.tensor
+		for _, table := range [][]uint32{f.factorTable(), f.modulusTable()} {
+			b, err := device.Upload(q, table)
+			if err != nil {
+				return nil, err
+			}
+			defer b.Free()
+			args = append(args, b.Arg())
+		}
+	}
+	if technique == "doubles" || technique == "both" {
 		args = append(args, device.U32(doubles))
 	}
 	m, err := e.Time("ms", 1, nil, func() error {
-		return q.Launch(device.Kernel{Source: f.source, Name: kernel}, device.D1(blocks), device.D1(128), 0, args...)
+		return q.Launch(device.Kernel{Source: source, Name: kernel}, device.D1(blocks), device.D1(128), 0, args...)
 	})
 	if err != nil {
 		return nil, err
@@ -118,9 +137,9 @@ func (f productField) run(e *Env, kernel, technique string) ([]Measurement, erro
 	var products float64
 	for t := range blocks * 128 {
 		if inDoubles(t) {
-			products += 2 * float64(doubles)
+			products += float64(doubles)
 		} else {
-			products += 2 * float64(words)
+			products += float64(words)
 		}
 	}
 	for _, t := range []int{0, 77, 130, blocks*128 - 1} {
@@ -153,13 +172,54 @@ func (f productField) thread(seed, t uint32, rounds int, inDoubles bool) *big.In
 		return f.words.Int(w)
 	}
 	x, y := start(0), start(1)
-	multiply := func(a, b *big.Int) {
-		a.Mul(a, b)
-		a.Mod(a.Mul(a, inverse), f.words.Modulus)
-	}
 	for range rounds {
-		multiply(x, y)
-		multiply(y, x)
+		x.Mul(x, y)
+		x.Mod(x.Mul(x, inverse), f.words.Modulus)
 	}
 	return x
+}
+
+// factorTable and modulusTable are the matrices of the tensor cores: of -1/p modulo
+// 2^(32 Limbs) for the lower half of a product, and of p for the upper half and the 16
+// columns below it.
+func (f productField) factorTable() []uint32 {
+	radix := new(big.Int).Lsh(big.NewInt(1), uint(32*f.words.Limbs))
+	inverse := new(big.Int).ModInverse(f.words.Modulus, radix)
+	return f.table(inverse.Sub(radix, inverse), 0, f.words.Limbs/4)
+}
+
+func (f productField) modulusTable() []uint32 {
+	return f.table(f.words.Modulus, f.words.Limbs/4-1, f.words.Limbs/4+1)
+}
+
+// table is the fragments of the matrix whose column j has the constant's bytes from row j
+// on, of groups of 16 columns from the first one on. A group is two tiles of 8 columns;
+// columns 2t and 2t+1 of the first and those of the second are neighbours, so that lane t
+// of four gets them all.
+func (f productField) table(constant *big.Int, first, groups int) []uint32 {
+	size := 4 * f.words.Limbs
+	bytes := constant.FillBytes(make([]byte, size)) // the highest first
+	at := func(row, column int) uint32 {
+		if i := column - row; row < size && i >= 0 && i < size {
+			return uint32(bytes[size-1-i])
+		}
+		return 0
+	}
+	var out []uint32
+	for tile := range 2 * groups {
+		for step := range (size + 31) / 32 {
+			for lane := range 32 {
+				g, t := lane/4, lane%4
+				column := 16*(first+tile/2) + g/2*4 + tile%2*2 + g%2
+				for half := range 2 {
+					var w uint32
+					for i := range 4 {
+						w |= at(32*step+16*half+4*t+i, column) << (8 * i)
+					}
+					out = append(out, w)
+				}
+			}
+		}
+	}
+	return out
 }
