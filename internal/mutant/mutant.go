@@ -11,7 +11,7 @@
 //	}
 //
 // Each mutant costs a build, so a plain go test tries the first of a list. Where
-// CI is set, a list gets two minutes, and begins elsewhere every day; all of them
+// CI is set, a list gets one minute, and begins elsewhere every day; all of them
 // run with ZKWARP_MUTANTS=all, none with ZKWARP_MUTANTS=none or -short.
 package mutant
 
@@ -53,7 +53,7 @@ const (
 	variable = "ZKWARP_MUTANTS"
 	few      = 1
 	limit    = 2 * time.Minute // for one mutant: it may never end
-	share    = 2 * time.Minute // of a list, where CI is set: then no other mutant begins
+	share    = time.Minute     // of a list, where CI is set: then no other mutant begins
 )
 
 // Run tries the mutants and fails the test for each one that is not killed.

@@ -3,7 +3,7 @@
 // committed table:
 //
 //	nvrtccheck           sm_80, sm_90 and sm_120; fails if a kernel spills more than before
-//	nvrtccheck -more     sm_86 and sm_89 as well
+//	nvrtccheck -more     sm_86 and sm_89 as well, and every group of points for all of them
 //	nvrtccheck -update   writes the table anew; docs/kernels.md goes by it (go generate ./internal/kernels)
 //	nvrtccheck -only field/
 //	                     only the units whose names start so; with -update the table keeps the others' kernels
@@ -21,7 +21,9 @@ import (
 	"io"
 	"maps"
 	"os"
+	"path"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -35,14 +37,17 @@ import (
 // tableArch is the architecture that the table is of.
 const tableArch = "sm_90"
 
+// usualArchs is how many architectures there are without -more.
+const usualArchs = 3
+
 func main() {
-	more := flag.Bool("more", false, "compile for sm_86 and sm_89 too")
+	more := flag.Bool("more", false, "compile for sm_86 and sm_89 too, and every group of points for all")
 	update := flag.Bool("update", false, "write the table instead of comparing")
 	path := flag.String("table", "internal/kernels/registers_sm90.json", "the table's `file`")
 	only := flag.String("only", "", "compile only the units whose names start with `prefix`")
 	version := flag.String("nvrtc", "13.0", "NVRTC `version` to insist on, \"\" for any")
 	flag.Parse()
-	archs := []string{"sm_80", tableArch, "sm_120"}
+	archs := []string{"sm_80", tableArch, "sm_120"} // usualArchs of them
 	if *more {
 		archs = append(archs, "sm_86", "sm_89")
 	}
@@ -143,12 +148,26 @@ func compileAll(c *nvrtc.Compiler, sources []*kernel.Source, archs []string) (Ta
 	}
 	for _, s := range sources {
 		for _, a := range archs {
-			jobs <- job{s, a}
+			if a == tableArch || !repeats(s) || len(archs) > usualArchs {
+				jobs <- job{s, a}
+			}
 		}
 	}
 	close(jobs)
 	wg.Wait()
 	return table, errors.Join(errs...)
+}
+
+// repeats says whether s has the text of another unit, for a wider field or another
+// group of points. Such units take the compiler long, and what another architecture
+// might refuse it refuses in the unit of BN254's G1 too: without -more they are
+// compiled for tableArch only.
+func repeats(s *kernel.Source) bool {
+	parts := strings.Split(path.Base(s.Name), ".")
+	if len(parts) != 3 || !strings.HasPrefix(s.Name, "msm/") && !strings.HasPrefix(s.Name, "curve/") {
+		return false
+	}
+	return !slices.Contains([]string{"bn254_g1", "bn254_fr", "bn254_fp", "toy61"}, parts[1])
 }
 
 // compile returns the usage of each kernel of s.
