@@ -11,7 +11,7 @@ import (
 )
 
 // Bases are points that stay on their devices, for any number of sums. They are safe
-// for concurrent use; a device does one sum at a time.
+// for concurrent use.
 type Bases[P, S any] struct {
 	curve     *Curve[P, S]
 	options   Options
@@ -167,35 +167,6 @@ func (b *Bases[P, S]) SumBuffers(ctx context.Context, scalars []device.Buffer[S]
 // device while it works. They must not change before the sum is there.
 func (b *Bases[P, S]) SumPinned(ctx context.Context, scalars device.Pinned[S]) (P, error) {
 	return b.sum(ctx, scalars.Len(), scalars.Host, pinnedSource[S]{scalars})
-}
-
-// SumMany is Sum for several lists of scalars. While the host adds up the windows of one
-// the device works on the next.
-func (b *Bases[P, S]) SumMany(ctx context.Context, scalars [][]S) ([]P, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	out := make([]P, len(scalars))
-	var wg sync.WaitGroup
-	next := make(chan int)
-	for range min(2, len(scalars)) {
-		wg.Go(func() {
-			for i := range next {
-				var err error
-				if out[i], err = b.Sum(ctx, scalars[i]); err != nil {
-					cancel(fmt.Errorf("msm: sum %d: %w", i, err))
-				}
-			}
-		})
-	}
-	for i := range scalars {
-		next <- i
-	}
-	close(next)
-	wg.Wait()
-	if err := context.Cause(ctx); err != nil {
-		return nil, err
-	}
-	return out, nil
 }
 
 // sum is the sum with scalars from src (one, or one for each device), or on the CPU

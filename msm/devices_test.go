@@ -255,3 +255,45 @@ func TestUploads(t *testing.T) {
 		}
 	})
 }
+
+// Sums of several goroutines are on a device two at a time, or one where memory is short.
+func TestTwoAtATime(t *testing.T) {
+	r := rand.New(rand.NewPCG(15, 16))
+	const n, tasks = 500, 6
+	k := random(r, n)
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		for _, short := range []bool{false, true} {
+			b, err := msm.New(q.Device(), msmtest.Toy61, (&task{k: k}).bases(), msm.Options{Window: 8, Chunk: 200})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if short {
+				if _, err := b.Sum(context.Background(), (&task{k, random(r, n)}).scalars()); err != nil {
+					t.Fatal(err)
+				}
+				q.Device().SetBudget(q.Device().InUse() + 3<<20)
+			}
+			var lists [][]fr.Element
+			var want []toy61.G1Affine
+			for range tasks {
+				x := &task{k, random(r, n)}
+				lists, want = append(lists, x.scalars()), append(want, x.want())
+			}
+			got, err := b.SumMany(context.Background(), lists)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("memory short %v: %v, %v, not %v", short, got, err, want)
+			}
+			lists[3][n-1] = fr.Element{curveOrder()}
+			if _, err := b.SumMany(context.Background(), lists); !errors.Is(err, msm.ErrInput) || !strings.Contains(err.Error(), "sum 3") {
+				t.Errorf("a bad scalar in sum 3: %v", err)
+			}
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			if _, err := b.SumMany(ctx, lists); !errors.Is(err, context.Canceled) {
+				t.Errorf("a context that is over: %v", err)
+			}
+			q.Device().SetBudget(0)
+			b.Close()
+		}
+	})
+}

@@ -35,13 +35,14 @@ type run struct {
 type item struct{ chunk, group int }
 
 // execute gives the parts of the schedule's share of Σ scalars points. If lists is not
-// nil the scalars are in them, and not in src.
-func (s *schedule) execute(main, side, uploads *device.Queue, points device.Buffer[uint32], src source, lists []plan.Sorted) ([]Part, error) {
+// nil the scalars are in them, and not in src. It calls ready when it has its memory.
+func (s *schedule) execute(main, side, uploads *device.Queue, points device.Buffer[uint32], src source, lists []plan.Sorted, ready func()) ([]Part, error) {
 	r := &run{schedule: s, main: main, side: side, uploads: uploads, points: points, lists: lists}
 	defer r.free()
 	if err := r.alloc(); err != nil {
 		return nil, err
 	}
+	ready()
 	if err := r.enqueue(src); err != nil {
 		return nil, err
 	}

@@ -155,6 +155,11 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 		return nil, err
 	}
 	defer leave()
+	stop, err := r.start(ctx, func(int64) bool { return false })
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
 	free, err := memory(r.dev)
 	if err != nil {
 		return nil, err

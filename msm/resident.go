@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
@@ -28,9 +29,12 @@ type resident struct {
 	points  device.Buffer[uint32] // copy after copy
 	borrows bool                  // the points are somebody else's
 
-	// lane lets one sum at a time have the device: two would only take memory from each
-	// other.
+	// lane lets one sum at a time get ready: choose a schedule and take memory.
 	lane chan struct{}
+	// running has a place for each of the sums that a device does at a time. With two of
+	// them one's scalars come, and its lists are sorted, while the other's points are
+	// added up; a third would only take memory from them.
+	running chan struct{}
 
 	// Of whoever has the lane:
 	schedules map[key]*schedule
@@ -120,7 +124,7 @@ type pointsFrom struct {
 
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
-	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), schedules: map[key]*schedule{}, warm: map[share]*warm{}}
+	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), running: make(chan struct{}, 2), schedules: map[key]*schedule{}, warm: map[share]*warm{}}
 	units, err := kernels(form(g, o), o)
 	if err != nil {
 		return nil, err
@@ -230,14 +234,26 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share
 	}
 	defer leave()
 	if p != nil {
-		return r.execute(ctx, p.schedule.forGroup(r.group), src, p.lists)
+		s := p.schedule.forGroup(r.group)
+		stop, err := r.start(ctx, func(free int64) bool { return s.bytes <= free })
+		if err != nil {
+			return nil, err
+		}
+		defer stop()
+		return r.execute(ctx, s, src, p.lists, leave)
 	}
 	// A multiplication that is kept ready has its memory; with a tracer it would not
 	// report to it.
 	if w := r.warm[sh]; w != nil && !device.Traced(ctx) {
 		return r.quick(ctx, w, src)
 	}
-	s, err := r.schedule(key{sh, src.upload(), r.link(src)})
+	k := key{sh, src.upload(), r.link(src)}
+	stop, err := r.start(ctx, func(free int64) bool { s := r.schedules[k]; return s != nil && s.bytes <= free })
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	s, err := r.schedule(k)
 	if err != nil {
 		return nil, err
 	}
@@ -248,7 +264,7 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share
 		}
 		return r.quick(ctx, w, src)
 	}
-	return r.execute(ctx, s, src, nil)
+	return r.execute(ctx, s, src, nil, leave)
 }
 
 // link is how fast scalars come from src.
@@ -259,8 +275,8 @@ func (r *resident) link(src source) float64 {
 	return src.link()
 }
 
-// execute does a schedule on queues of its own.
-func (r *resident) execute(ctx context.Context, s *schedule, src source, lists []plan.Sorted) ([]Part, error) {
+// execute does a schedule on queues of its own. It calls ready when it has its memory.
+func (r *resident) execute(ctx context.Context, s *schedule, src source, lists []plan.Sorted, ready func()) ([]Part, error) {
 	main, err := r.dev.NewQueue(ctx)
 	if err != nil {
 		return nil, err
@@ -280,17 +296,50 @@ func (r *resident) execute(ctx context.Context, s *schedule, src source, lists [
 		}
 		defer uploads.Close()
 	}
-	return s.execute(main, side, uploads, r.points, src, lists)
+	return s.execute(main, side, uploads, r.points, src, lists, ready)
 }
 
-// enter waits for the device's lane; leave gives it up.
+// enter waits for the device's lane; leave gives it up, once.
 func (r *resident) enter(ctx context.Context) (leave func(), err error) {
 	select {
 	case r.lane <- struct{}{}:
-		return func() { <-r.lane }, nil
+		return sync.OnceFunc(func() { <-r.lane }), nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+}
+
+// start waits for a place among the running sums, and until it is the only one if the
+// memory that another leaves does not do. The caller has the lane; stop gives the place
+// up.
+func (r *resident) start(ctx context.Context, fits func(free int64) bool) (stop func(), err error) {
+	take := func() error {
+		select {
+		case r.running <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if err := take(); err != nil {
+		return nil, err
+	}
+	stop = func() { <-r.running }
+	if len(r.running) > 1 {
+		free, err := memory(r.dev)
+		if err == nil && (free == 0 || fits(free)) {
+			return stop, nil
+		}
+		if err == nil {
+			err = take()
+		}
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		stop()
+	}
+	return stop, nil
 }
 
 // schedule is one that fits the memory that the device has left.

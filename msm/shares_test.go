@@ -1,10 +1,14 @@
 package msm
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
@@ -90,5 +94,54 @@ func TestLead(t *testing.T) {
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%+v: %v", c, got)
 		}
+	}
+}
+
+// A sum for which another leaves too little memory waits until it is alone.
+func TestStart(t *testing.T) {
+	cpu, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cpu.SetBudget(cpu.InUse() + 1000)
+	defer cpu.SetBudget(0)
+	r := &resident{dev: cpu, running: make(chan struct{}, 2)}
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	needs := func(n int64) func(int64) bool { return func(free int64) bool { return n <= free } }
+	one, err := r.start(ctx, needs(5000))
+	if err != nil {
+		t.Fatal(err) // alone it may try
+	}
+	two, err := r.start(ctx, needs(900))
+	if err != nil {
+		t.Fatal(err)
+	}
+	two()
+	started := make(chan error)
+	go func() {
+		stop, err := r.start(ctx, needs(5000))
+		if err == nil {
+			stop()
+		}
+		started <- err
+	}()
+	select {
+	case err := <-started:
+		t.Fatalf("did not wait: %v", err)
+	case <-time.After(20 * time.Millisecond):
+	}
+	one()
+	if err := <-started; err != nil {
+		t.Error(err)
+	}
+	one, _ = r.start(ctx, needs(0))
+	time.AfterFunc(10*time.Millisecond, cancel)
+	if _, err := r.start(ctx, needs(5000)); !errors.Is(err, context.Canceled) {
+		t.Errorf("waited in vain: %v", err)
+	}
+	one()
+	if len(r.running) != 0 {
+		t.Errorf("%d places are taken at the end", len(r.running))
 	}
 }
