@@ -41,12 +41,15 @@ type unit struct {
 	shared   int            // bytes of shared memory of a block
 }
 
-// newUnit has kernels whose running sums are in registers, or in shared memory.
+// newUnit has kernels whose running sums are in registers, and products inlined if
+// elements have at most 12 words, or in shared memory, and products functions that are
+// called.
 func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 	t := kernel.Template{Name: "msm/internal/bucket/accumulate.cu", Text: accumulateText}
 	u := &unit{threads: threads, resident: resident}
-	sum := "InRegisters<Group>"
+	sum, inline := "InRegisters<Group>", 12
 	if inShared {
+		inline = 0
 		const numbers = 7
 		sum, u.shared = fmt.Sprintf("InShared<Group, %d>", threads), threads*numbers*g.Degree*g.Base.Bytes()
 	}
@@ -55,6 +58,7 @@ func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 		"BLOCK_THREADS", fmt.Sprint(threads),
 		"BLOCKS_RESIDENT", fmt.Sprint(resident),
 		"RUNNING_SUM", sum,
+		"LONGEST_INLINE", fmt.Sprint(inline),
 	}, kernel.PTX, running)
 	return u
 }
@@ -62,10 +66,10 @@ func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 var units = map[*curve.Group]*unit{
 	curve.BN254G1:         newUnit(curve.BN254G1, 128, 4, false),
 	curve.BN254G2:         newUnit(curve.BN254G2, 64, 4, true),
-	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 3, false),
+	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 2, false),
 	curve.BLS12377G2:      newUnit(curve.BLS12377G2, 64, 4, true),
 	curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, 128, 3, false),
-	curve.BLS12381G1:      newUnit(curve.BLS12381G1, 128, 3, false),
+	curve.BLS12381G1:      newUnit(curve.BLS12381G1, 128, 2, false),
 	curve.BLS12381G2:      newUnit(curve.BLS12381G2, 64, 4, true),
 	curve.BW6761G1:        newUnit(curve.BW6761G1, 64, 4, true),
 	curve.BW6761G2:        newUnit(curve.BW6761G2, 64, 4, true),
@@ -99,7 +103,7 @@ type shape struct {
 }
 
 // waves is how many times the threads that a card holds.
-const waves = 2
+const waves = 4
 
 func (u *unit) shape(units, entries int) shape {
 	const least = 8
