@@ -43,9 +43,12 @@ func batchAffine(g *curve.Group, entries, option int) bool {
 }
 
 // newAdder allocates what an adder needs for lists of up to so many entries.
-func newAdder(q *device.Queue, g *curve.Group, entries int, inAffine bool) (adder, error) {
-	if inAffine {
+func newAdder(q *device.Queue, g *curve.Group, entries int, inAffine, beside bool) (adder, error) {
+	switch {
+	case inAffine:
 		return affine.NewWorkspace(q, g, entries)
+	case beside:
+		return bucket.NewBeside(q, g, entries)
 	}
 	return bucket.NewWorkspace(q, g, entries)
 }

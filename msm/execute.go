@@ -70,7 +70,7 @@ func (r *run) alloc() error {
 		}
 	}
 	for range r.adders() {
-		sums, err := newAdder(r.main, r.group, r.entries, r.affine)
+		sums, err := newAdder(r.main, r.group, r.entries, r.affine, r.beside)
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ type prepared struct {
 // forGroup is the schedule for additions in another group, over the same scalars.
 func (s *schedule) forGroup(g *curve.Group) *schedule {
 	c := *s
-	c.group, c.affine = g, batchAffine(g, s.entries, adderBest)
+	c.group, c.affine, c.beside = g, batchAffine(g, s.entries, adderBest), false
 	return &c
 }
 

@@ -356,7 +356,7 @@ func (r *resident) schedule(k key) (*schedule, error) {
 		r.cool()
 		return r.schedule(k)
 	}
-	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, adder: r.options.adder, upload: k.upload, link: k.link})
+	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, adder: r.options.adder, beside: r.options.beside, upload: k.upload, link: k.link})
 	if err != nil {
 		return nil, err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
@@ -24,6 +25,7 @@ type schedule struct {
 	reduces []*reduce.Layout    // by group
 	entries int                 // at most, of a chunk and group
 	affine  bool                // buckets are added up in affine coordinates
+	beside  bool                // additions leave room for sorting
 	upload  bool                // scalars come from the host, chunk by chunk
 	bytes   int64               // of device memory besides the points
 }
@@ -35,6 +37,7 @@ type limits struct {
 	chunk  int   // points, 0 for as many as may be
 	groups int   // 0 for what is thought best
 	adder  int
+	beside bool
 	upload bool
 	link   float64 // bytes a second of uploads that may hide behind additions; 0 if they are not to
 }
@@ -147,6 +150,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		s.layouts = append(s.layouts, row)
 	}
 	s.affine = batchAffine(g, s.entries, l.adder)
+	s.beside = l.beside && !s.affine && len(s.groups)*len(s.chunks) > 1 && bucket.Room(g, l.info)
 	s.bytes = most*int64(s.workspaces()) + int64(s.adders())*adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
 		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
 	if s.upload {
