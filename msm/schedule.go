@@ -98,6 +98,9 @@ func (l *limits) groupsFor(sets, points, windows int) int {
 	}
 }
 
+// besides says whether additions in a group leave room for sorting.
+func (l *limits) besides(g *curve.Group) bool { return l.beside && bucket.Room(g, l.info) }
+
 // layOut makes the schedule of chunks of the given length, or where uploads are to hide
 // behind additions of shorter ones at first; nil where there would be too many entries
 // in one.
@@ -137,7 +140,12 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 			if float64(c[1]-c[0])*float64(len(w.List)) > math.MaxUint32 && entries(w, b, c[1]-c[0]) > math.MaxUint32 {
 				return nil, nil
 			}
-			x, err := scatter.New(g.Scalar, w.List, plan.Range{From: c[0], To: c[1], Low: b[0], High: b[1]}, scatter.For(l.info))
+			tuning := scatter.For(l.info)
+			if len(row)+i > 0 && l.besides(g) {
+				tuning = scatter.Beside(l.info)
+				tuning.Shared = min(tuning.Shared, bucket.RoomShared)
+			}
+			x, err := scatter.New(g.Scalar, w.List, plan.Range{From: c[0], To: c[1], Low: b[0], High: b[1]}, tuning)
 			if err != nil {
 				return nil, fmt.Errorf("msm: %w", err)
 			}
@@ -150,7 +158,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		s.layouts = append(s.layouts, row)
 	}
 	s.affine = batchAffine(g, s.entries, l.adder)
-	s.beside = l.beside && !s.affine && len(s.groups)*len(s.chunks) > 1 && bucket.Room(g, l.info)
+	s.beside = l.besides(g) && !s.affine && len(s.groups)*len(s.chunks) > 1
 	s.bytes = most*int64(s.workspaces()) + int64(s.adders())*adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
 		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
 	if s.upload {

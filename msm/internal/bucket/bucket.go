@@ -125,8 +125,11 @@ func Room(g *curve.Group, info device.Info) bool {
 // registers of five blocks, 13000 of those are left besides 44 KiB.
 const roomShared = 45 << 10
 
+// RoomShared is how much shared memory a block may have that is to run beside.
+const RoomShared = 42 << 10
+
 // NewBeside is NewWorkspace for additions beside which kernels of small blocks have room
-// on every multiprocessor: the blocks of 384 threads with 32 registers each. It is for
+// on every multiprocessor: of 384 threads with 32 registers each and RoomShared. It is for
 // groups that Room allows.
 func NewBeside(q *device.Queue, g *curve.Group, entries int) (*Workspace, error) {
 	if !Room(g, q.Device().Info()) {
