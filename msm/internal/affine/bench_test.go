@@ -63,7 +63,8 @@ func replicated(tb testing.TB, q *device.Queue, g *curve.Group, log int) device.
 // coordinates, and compares the two. AFFINE_ENTRIES and AFFINE_POINTS are base-2
 // logarithms of other sizes. AFFINE_VARIANTS lists other ways to run them than
 // the group's own, as threads/resident/each/flags with s and p for sums and products in
-// shared memory and t for points kept.
+// shared memory t for points kept, and r for
+// coordinates loaded again.
 func BenchmarkSums(b *testing.B) {
 	d, err := device.Open("auto")
 	if err != nil {
@@ -139,6 +140,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		}
 		c.sums, c.products = strings.Contains(flags, "s"), strings.Contains(flags, "p")
 		c.staged = strings.Contains(flags, "t")
+		c.reload = strings.Contains(flags, "r")
 		variants = append(variants, c)
 	}
 	sources := []*kernel.Source{units[g].sums}
@@ -149,7 +151,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		b.Fatal(err)
 	}
 	for i, c := range variants {
-		b.Run(fmt.Sprintf("%d/%d/%d/%v/%v/%v", c.threads, c.resident, c.each, c.sums, c.products, c.staged), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/%d/%d/%v/%v/%v/%v", c.threads, c.resident, c.each, c.sums, c.products, c.staged, c.reload), func(b *testing.B) {
 			s := c.shape(q.Device().Info().Units, entries)
 			w, err := newWorkspace(q, g, sources[i], entries, s)
 			if err != nil {

@@ -10,12 +10,14 @@ template <class P, u32 M> DEVICE_CALL Fp2<P, M> gcd_inverse(Fp2<P, M> a) {
   return {mul(a.c0, n), neg(mul(a.c1, n))};
 }
 
-// product and square are mul and sqr, as calls from 12 words on: eight copies of the longer
-// ones would take the compiler too long, and not fit the cache of instructions.
-template <class F> DEVICE_CALL F product_called(F a, F b) { return mul(a, b); }
-template <class F> DEVICE_CALL F square_called(F a) { return sqr(a); }
-template <class F> DEVICE_INLINE F product(const F &a, const F &b) { return sizeof(F) >= 48 ? product_called(a, b) : mul(a, b); }
-template <class F> DEVICE_INLINE F square(const F &a) { return sizeof(F) >= 48 ? square_called(a) : sqr(a); }
+// product and square are mul and sqr, as calls for 12 words too: several copies of them do
+// not fit the cache of instructions (longer ones are calls anyway).
+template <class P> DEVICE_CALL Mont<P> product_called(Mont<P> a, Mont<P> b) { return mul(a, b); }
+template <class P> DEVICE_CALL Mont<P> square_called(Mont<P> a) { return sqr(a); }
+template <class P> DEVICE_INLINE Mont<P> product(const Mont<P> &a, const Mont<P> &b) { return P::N == 12 ? product_called(a, b) : mul(a, b); }
+template <class P> DEVICE_INLINE Mont<P> square(const Mont<P> &a) { return P::N == 12 ? square_called(a) : sqr(a); }
+template <class P, u32 M> DEVICE_INLINE Fp2<P, M> product(const Fp2<P, M> &a, const Fp2<P, M> &b) { return mul(a, b); }
+template <class P, u32 M> DEVICE_INLINE Fp2<P, M> square(const Fp2<P, M> &a) { return sqr(a); }
 
 // Elements are moved 16 bytes at a time, those of two words 8.
 template <u32 WORDS> struct Vector {

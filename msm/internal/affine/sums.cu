@@ -198,39 +198,58 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
         later |= bit;
       }
       if ((adds | doubles | takes) & bit) {
-        // Coordinates are loaded where they are used, again and again, rather than kept in
-        // registers through the products between.
         const E::Word *const kept = staged + 2 * k * row;
         const u32 entry = STAGED ? 0 : at_entry[k * threads];
         const u32 *const point = points + (u64)(entry & ~SIGN) * (2 * N);
+        // Where RELOAD is set coordinates are loaded where they are used, again and again,
+        // rather than kept in registers through the products between.
+        F x, y, sx, sy;
+        if (!RELOAD || takes & bit) {
+          x = STAGED ? E::load(kept, threads) : E::load(point);
+          y = STAGED ? E::load(kept + row, threads) : E::load(point + N);
+        }
         if (takes & bit) {
-          E::store(sum, threads, STAGED ? E::load(kept, threads) : E::load(point));
-          F y = STAGED ? E::load(kept + row, threads) : E::load(point + N);
           if (entry & SIGN) y = neg(y);
+          E::store(sum, threads, x);
           E::store(sum + row, threads, y);
           infinite &= ~bit;
         } else {
+          if (!RELOAD) {
+            sx = E::load(sum, threads);
+            sy = E::load(sum + row, threads);
+          }
           F d, i = inv;
           if (k > 0) {
             i = product(inv, E::load(products + (k - 1) * row, threads));
-            d = sub(STAGED ? E::load(kept, threads) : E::load(point), E::load(sum, threads));
+            if (RELOAD) {
+              x = STAGED ? E::load(kept, threads) : E::load(point);
+              sx = E::load(sum, threads);
+            }
+            d = sub(x, sx);
             if (doubles & bit) d = dbl(E::load(sum + row, threads));
             inv = product(inv, d);
           }
           if (doubles & bit) {
             d = tangent(E::load(sum, threads));
           } else {
-            d = STAGED ? E::load(kept + row, threads) : E::load(point + N);
-            if (entry & SIGN) d = neg(d);
-            d = sub(d, E::load(sum + row, threads));
+            if (RELOAD) {
+              y = STAGED ? E::load(kept + row, threads) : E::load(point + N);
+              sy = E::load(sum + row, threads);
+            }
+            if (entry & SIGN) y = neg(y);
+            d = sub(y, sy);
           }
           const F slope = product(d, i);
-          F x = square(slope);
-          x = sub(x, STAGED ? E::load(kept, threads) : E::load(point));
-          x = sub(x, E::load(sum, threads));
-          d = product(slope, sub(E::load(sum, threads), x));
+          d = square(slope);
+          if (RELOAD) x = STAGED ? E::load(kept, threads) : E::load(point);
+          d = sub(d, x);
+          if (RELOAD) sx = E::load(sum, threads);
+          x = sub(d, sx);
+          if (RELOAD) sx = E::load(sum, threads);
+          d = product(slope, sub(sx, x));
+          if (RELOAD) sy = E::load(sum + row, threads);
           E::store(sum, threads, x);
-          E::store(sum + row, threads, sub(d, E::load(sum + row, threads)));
+          E::store(sum + row, threads, sub(d, sy));
         }
       }
       if (ends & bit) {

@@ -25,6 +25,8 @@ type config struct {
 	// A step keeps its points from the way up to the way down, instead of fetching them
 	// again.
 	staged bool
+	// Coordinates are loaded again rather than kept in registers.
+	reload bool
 }
 
 func (c config) unit(g *curve.Group) *kernel.Source {
@@ -41,6 +43,7 @@ func (c config) unit(g *curve.Group) *kernel.Source {
 		"SHARED_SUMS", flag(c.sums),
 		"SHARED_PRODUCTS", flag(c.products),
 		"STAGED", flag(c.staged),
+		"RELOAD", flag(c.reload),
 	}, blockHeader)
 }
 
@@ -74,11 +77,11 @@ func (c config) global() int {
 }
 
 var configs = map[*curve.Group]config{
-	curve.BN254G1:    {threads: 320, resident: 2, each: 10, products: true},
+	curve.BN254G1:    {threads: 320, resident: 2, each: 10, products: true, reload: true},
 	curve.BN254G2:    {threads: 128, resident: 2, each: 12, products: true},
-	curve.BLS12377G1: {threads: 256, resident: 2, each: 8, products: true},
+	curve.BLS12377G1: {threads: 192, resident: 2, each: 11, products: true, reload: true},
 	curve.BLS12377G2: {threads: 128, resident: 2, each: 16},
-	curve.BLS12381G1: {threads: 256, resident: 2, each: 8, products: true},
+	curve.BLS12381G1: {threads: 192, resident: 2, each: 11, products: true, reload: true},
 	curve.BLS12381G2: {threads: 128, resident: 2, each: 16},
 	curve.BW6761G1:   {threads: 128, resident: 2, each: 16},
 	curve.BW6761G2:   {threads: 128, resident: 2, each: 16},
