@@ -15,42 +15,32 @@ import (
 var (
 	//go:embed block.cuh
 	blockText string
-	//go:embed normalize.cu
-	normalizeText string
+	//go:embed affine.cu
+	affineText string
 )
 
 var blockHeader = &kernel.Source{Name: "msm/internal/affine/block.cuh", Text: blockText,
 	Headers: []*kernel.Source{curve.Fp2, curve.XYZZ, mont.InverseHeader}}
 
-// unit is one group's kernels.
-type unit struct {
-	normalize, sums *kernel.Source
-}
-
-func newUnit(g *curve.Group) *unit {
-	t := kernel.Template{Name: "msm/internal/affine/normalize.cu", Text: normalizeText}
-	return &unit{normalize: g.Unit(t, nil, blockHeader), sums: configs[g].unit(g)}
-}
-
-var units = func() map[*curve.Group]*unit {
-	out := map[*curve.Group]*unit{curve.Toy61: newUnit(curve.Toy61)}
-	for _, g := range curve.Groups {
-		out[g] = newUnit(g)
+var units = func() map[*curve.Group]*kernel.Source {
+	out := map[*curve.Group]*kernel.Source{}
+	for g, c := range configs {
+		out[g] = c.unit(g)
 	}
 	return out
 }()
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
-	var out []*kernel.Source
-	for _, g := range append([]*curve.Group{curve.Toy61}, curve.Groups...) {
-		out = append(out, units[g].normalize, units[g].sums)
+	out := []*kernel.Source{units[curve.Toy61]}
+	for _, g := range curve.Groups {
+		out = append(out, units[g])
 	}
 	return out
 }
 
-// Source is the kernels of a group's bucket sums, for loading them before they are needed.
-func Source(g *curve.Group) *kernel.Source { return units[g].sums }
+// Source is the kernels of a group, for loading them before they are needed.
+func Source(g *curve.Group) *kernel.Source { return units[g] }
 
 // elementBytes is the size of a coordinate.
 func elementBytes(g *curve.Group) int { return g.Degree * g.Base.Bytes() }
@@ -87,7 +77,7 @@ func Normalize(q *device.Queue, g *curve.Group, out, sums device.Buffer[uint32])
 		return nil
 	}
 	room := treeNodes(threads)
-	k := device.Kernel{Source: u.normalize, Name: "affine_normalize_" + g.Name}
+	k := device.Kernel{Source: u, Name: "affine_normalize_" + g.Name}
 	return q.Launch(k, device.D1(device.Blocks(n, threads*each)), device.D1(threads), (threads+room)*elementBytes(g),
 		out.Arg(), sums.Arg(), device.U64(n), device.U32(each), device.U32(room))
 }

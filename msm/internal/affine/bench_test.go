@@ -143,7 +143,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		c.reload = strings.Contains(flags, "r")
 		variants = append(variants, c)
 	}
-	sources := []*kernel.Source{units[g].sums}
+	sources := []*kernel.Source{units[g]}
 	for _, c := range variants[1:] {
 		sources = append(sources, c.unit(g))
 	}

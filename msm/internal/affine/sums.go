@@ -1,7 +1,6 @@
 package affine
 
 import (
-	_ "embed" // kernel sources
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/curve"
@@ -10,9 +9,6 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
-
-//go:embed sums.cu
-var sumsText string
 
 // config says how a group's bucket sums run.
 type config struct {
@@ -36,7 +32,7 @@ func (c config) unit(g *curve.Group) *kernel.Source {
 		}
 		return "0"
 	}
-	t := kernel.Template{Name: "msm/internal/affine/sums.cu", Text: sumsText}
+	t := kernel.Template{Name: "msm/internal/affine/affine.cu", Text: affineText}
 	return g.Unit(t, []string{
 		"BLOCK_THREADS", fmt.Sprint(c.threads),
 		"BLOCKS_RESIDENT", fmt.Sprint(c.resident),
@@ -140,7 +136,7 @@ func NewWorkspace(q *device.Queue, g *curve.Group, entries int) (*Workspace, err
 	if !ok {
 		return nil, fmt.Errorf("affine: no kernels for %s: %w", g.Name, device.ErrUsage)
 	}
-	return newWorkspace(q, g, units[g].sums, entries, c.shape(q.Device().Info().Units, entries))
+	return newWorkspace(q, g, units[g], entries, c.shape(q.Device().Info().Units, entries))
 }
 
 func newWorkspace(q *device.Queue, g *curve.Group, source *kernel.Source, entries int, s shape) (*Workspace, error) {

@@ -82,7 +82,7 @@ func (p points) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 	for range 1 + len(entries)/3 {
 		entries = append(entries, 0xA5A5A5A5)
 	}
-	w, err := newWorkspace(q, p.curve.Group, units[p.curve.Group].sums, len(entries), s)
+	w, err := newWorkspace(q, p.curve.Group, units[p.curve.Group], len(entries), s)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -67,10 +67,10 @@ DEVICE_INLINE void put(u32 *to, const E::Word *sum, u32 threads, u32 infinite) {
   E::store(to + 3 * N, z);
 }
 
-// Every thread has each chunks, at most 32, and all of the grid's are from 2^31 / each
-// on at most. state has 3 words a chunk; memory has the sums, unless SHARED_SUMS, and the
-// products, unless SHARED_PRODUCTS. Shared memory has the rest and room elements of the
-// inversion's tree, first. buckets is all zero.
+// Every thread has each chunks, at most 32. state has 3 words a chunk; memory has the sums,
+// unless SHARED_SUMS, the products, unless SHARED_PRODUCTS, and a step's points if STAGED.
+// Shared memory has the rest, after room elements of the inversion's tree. buckets is all
+// zero.
 extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
     affine_sums_VARIANT(const u32 *points, const u32 *entries, const u32 *offsets, u32 count, u32 least, u32 each, u32 room, u32 *state,
                         u32 *memory, u32 *buckets, u32 *ids, u32 *partials) {
@@ -316,4 +316,47 @@ extern "C" __global__ void __launch_bounds__(128) affine_join_VARIANT(u32 *to, c
   if (i >= n) return;
   u32 *const at = to + (u64)i * (4 * N);
   S::store(at, canonical(joined(S::load(at), S::fetch(from + (u64)i * (4 * N)))));
+}
+
+// ---- normalization ---------------------------------------------------------------
+//
+// Sums in XYZZ coordinates to affine points, with one inversion for a block's points.
+// A thread's points are blockDim.x apart, each of them.
+extern "C" __global__ void __launch_bounds__(128) affine_normalize_VARIANT(u32 *out, const u32 *sums, u64 n, u32 each, u32 room) {
+  SHARED_DYNAMIC(E::Word, leaves);
+  E::Word *const leaf = leaves + threadIdx.x;
+  const u64 first = (u64)blockIdx.x * blockDim.x * each + threadIdx.x;
+  F run;
+  set_one(run);
+  for (u32 k = 0; k < each; k++) {
+    const u64 i = first + (u64)k * blockDim.x;
+    if (i >= n) break;
+    // Where the point is to go, there is room for the product of all before it.
+    E::store(out + i * (2 * N), run);
+    const F zzz = E::fetch(sums + i * (4 * N) + 3 * N);
+    if (!is_zero(zzz)) run = product(run, zzz);
+  }
+  E::store(leaf, blockDim.x, run);
+  block_inverse<F>(leaves, leaves + blockDim.x * E::n, room);
+  F inv = E::load(leaf, blockDim.x);
+  for (u32 k = each; k-- > 0;) {
+    const u64 i = first + (u64)k * blockDim.x;
+    if (i >= n) continue;
+    u32 *const to = out + i * (2 * N);
+    const u32 *const from = sums + i * (4 * N);
+    const F zzz = E::fetch(from + 3 * N);
+    Affine<Group> p;
+    if (is_zero(zzz)) {
+      set_zero(p.x);
+      set_zero(p.y);
+    } else {
+      // 1/ZZZ is 1/z³, and 1/ZZ is (ZZ/ZZZ)².
+      const F u = product(inv, E::load(to)), z = product(E::fetch(from + 2 * N), u);
+      inv = product(inv, zzz);
+      p.x = canonical(product(E::fetch(from), square(z)));
+      p.y = canonical(product(E::fetch(from + N), u));
+    }
+    E::store(to, p.x);
+    E::store(to + N, p.y);
+  }
 }
