@@ -22,10 +22,15 @@ template <class P> struct Mont {
 #define MONT_INLINE_WORDS 12
 #endif
 
+// It may also say MONT_KARATSUBA 0: then products of 12 words are of the shorter code.
+#if !defined(MONT_KARATSUBA)
+#define MONT_KARATSUBA 1
+#endif
+
 // MontChoice is which way of multiplying is used.
 template <class P> struct MontChoice {
   enum : u32 { levels = P::N >= 8 ? 1 : 0 };
-  static constexpr bool interleaved = P::N != 12, call = P::N > MONT_INLINE_WORDS;
+  static constexpr bool interleaved = P::N != 12 || !MONT_KARATSUBA, call = P::N > MONT_INLINE_WORDS;
 };
 
 // Wide is a number below p 2^(32N), such as a product of two elements: what one

@@ -8,6 +8,11 @@
 //
 // A step goes over a thread's chunks twice: up, to multiply the denominators, keeping
 // every product, and down, to take the inverse of each out of that of all.
+//
+// Products of 12 words are calls, as those of 24 are: several copies of them do not fit
+// the cache of instructions.
+#define MONT_INLINE_WORDS 8
+#define MONT_KARATSUBA KARATSUBA
 #include "GROUP_HEADER"
 #include "msm/internal/affine/block.cuh"
 
@@ -44,7 +49,7 @@ DEVICE_CALL u32 following(const u32 *offsets, u32 count, u32 b, u32 s) {
 
 // tangent is the numerator of the slope at a point, which has two y below it.
 DEVICE_CALL F tangent(F x) {
-  const F xx = square(x);
+  const F xx = sqr(x);
   F m = add(dbl(xx), xx);
   if (!Group::a_is_zero) m = add(m, Group::a());
   return m;
@@ -170,7 +175,7 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
           }
         }
       }
-      run = k == 0 ? d : product(run, d);
+      run = k == 0 ? d : mul(run, d);
       E::store(products + k * row, threads, run);
     }
     if (!SHARED_PRODUCTS) E::store(leaves + threadIdx.x, threads, run);
@@ -220,14 +225,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
           }
           F d, i = inv;
           if (k > 0) {
-            i = product(inv, E::load(products + (k - 1) * row, threads));
+            i = mul(inv, E::load(products + (k - 1) * row, threads));
             if (RELOAD) {
               x = STAGED ? E::load(kept, threads) : E::load(point);
               sx = E::load(sum, threads);
             }
             d = sub(x, sx);
             if (doubles & bit) d = dbl(E::load(sum + row, threads));
-            inv = product(inv, d);
+            inv = mul(inv, d);
           }
           if (doubles & bit) {
             d = tangent(E::load(sum, threads));
@@ -239,14 +244,14 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
             if (entry & SIGN) y = neg(y);
             d = sub(y, sy);
           }
-          const F slope = product(d, i);
-          d = square(slope);
+          const F slope = mul(d, i);
+          d = SQUARES ? sqr(slope) : mul(slope, slope);
           if (RELOAD) x = STAGED ? E::load(kept, threads) : E::load(point);
           d = sub(d, x);
           if (RELOAD) sx = E::load(sum, threads);
           x = sub(d, sx);
           if (RELOAD) sx = E::load(sum, threads);
-          d = product(slope, sub(sx, x));
+          d = mul(slope, sub(sx, x));
           if (RELOAD) sy = E::load(sum + row, threads);
           E::store(sum, threads, x);
           E::store(sum + row, threads, sub(d, sy));
@@ -283,29 +288,29 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
 // joined is p + q and doubled 2 p, as in curve/xyzz.cuh but with calls where products are
 // long.
 DEVICE_CALL XYZZ<Group> doubled(XYZZ<Group> p) {
-  const F u = dbl(p.y), v = square(u), w = product(u, v), s = product(p.x, v), xx = square(p.x);
+  const F u = dbl(p.y), v = sqr(u), w = mul(u, v), s = mul(p.x, v), xx = sqr(p.x);
   F m = add(dbl(xx), xx);
-  if (!Group::a_is_zero) m = add(m, product(Group::a(), square(p.zz)));
+  if (!Group::a_is_zero) m = add(m, mul(Group::a(), sqr(p.zz)));
   XYZZ<Group> r;
-  r.x = sub(square(m), dbl(s));
-  r.y = sub(product(m, sub(s, r.x)), product(w, p.y));
-  r.zz = product(v, p.zz);
-  r.zzz = product(w, p.zzz);
+  r.x = sub(sqr(m), dbl(s));
+  r.y = sub(mul(m, sub(s, r.x)), mul(w, p.y));
+  r.zz = mul(v, p.zz);
+  r.zzz = mul(w, p.zzz);
   return r;
 }
 
 DEVICE_INLINE XYZZ<Group> joined(const XYZZ<Group> &p, const XYZZ<Group> &q) {
   if (is_infinity(p)) return q;
   if (is_infinity(q)) return p;
-  const F u = product(p.x, q.zz), s = product(p.y, q.zzz);
-  const F d = sub(product(q.x, p.zz), u), e = sub(product(q.y, p.zzz), s);
+  const F u = mul(p.x, q.zz), s = mul(p.y, q.zzz);
+  const F d = sub(mul(q.x, p.zz), u), e = sub(mul(q.y, p.zzz), s);
   if (is_zero(d) && is_zero(e)) return doubled(p);
-  const F dd = square(d), ddd = product(d, dd), v = product(u, dd);
+  const F dd = sqr(d), ddd = mul(d, dd), v = mul(u, dd);
   XYZZ<Group> r;
-  r.x = sub(sub(square(e), ddd), dbl(v));
-  r.y = sub(product(e, sub(v, r.x)), product(s, ddd));
-  r.zz = product(product(p.zz, q.zz), dd);
-  r.zzz = product(product(p.zzz, q.zzz), ddd);
+  r.x = sub(sub(sqr(e), ddd), dbl(v));
+  r.y = sub(mul(e, sub(v, r.x)), mul(s, ddd));
+  r.zz = mul(mul(p.zz, q.zz), dd);
+  r.zzz = mul(mul(p.zzz, q.zzz), ddd);
   return r;
 }
 
@@ -334,7 +339,7 @@ extern "C" __global__ void __launch_bounds__(128) affine_normalize_VARIANT(u32 *
     // Where the point is to go, there is room for the product of all before it.
     E::store(out + i * (2 * N), run);
     const F zzz = E::fetch(sums + i * (4 * N) + 3 * N);
-    if (!is_zero(zzz)) run = product(run, zzz);
+    if (!is_zero(zzz)) run = mul(run, zzz);
   }
   E::store(leaf, blockDim.x, run);
   block_inverse<F>(leaves, leaves + blockDim.x * E::n, room);
@@ -351,10 +356,10 @@ extern "C" __global__ void __launch_bounds__(128) affine_normalize_VARIANT(u32 *
       set_zero(p.y);
     } else {
       // 1/ZZZ is 1/z³, and 1/ZZ is (ZZ/ZZZ)².
-      const F u = product(inv, E::load(to)), z = product(E::fetch(from + 2 * N), u);
-      inv = product(inv, zzz);
-      p.x = canonical(product(E::fetch(from), square(z)));
-      p.y = canonical(product(E::fetch(from + N), u));
+      const F u = mul(inv, E::load(to)), z = mul(E::fetch(from + 2 * N), u);
+      inv = mul(inv, zzz);
+      p.x = canonical(mul(E::fetch(from), sqr(z)));
+      p.y = canonical(mul(E::fetch(from + N), u));
     }
     E::store(to, p.x);
     E::store(to + N, p.y);

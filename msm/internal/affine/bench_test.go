@@ -141,6 +141,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		c.sums, c.products = strings.Contains(flags, "s"), strings.Contains(flags, "p")
 		c.staged = strings.Contains(flags, "t")
 		c.reload = strings.Contains(flags, "r")
+		c.noSquares, c.short = strings.Contains(flags, "q"), strings.Contains(flags, "i")
 		variants = append(variants, c)
 	}
 	sources := []*kernel.Source{units[g]}
@@ -151,7 +152,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		b.Fatal(err)
 	}
 	for i, c := range variants {
-		b.Run(fmt.Sprintf("%d/%d/%d/%v/%v/%v/%v", c.threads, c.resident, c.each, c.sums, c.products, c.staged, c.reload), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/%d/%d/%+v", c.threads, c.resident, c.each, []bool{c.sums, c.products, c.staged, c.reload, c.noSquares, c.short}), func(b *testing.B) {
 			s := c.shape(q.Device().Info().Units, entries)
 			w, err := newWorkspace(q, g, sources[i], entries, s)
 			if err != nil {

@@ -10,15 +10,6 @@ template <class P, u32 M> DEVICE_CALL Fp2<P, M> gcd_inverse(Fp2<P, M> a) {
   return {mul(a.c0, n), neg(mul(a.c1, n))};
 }
 
-// product and square are mul and sqr, as calls for 12 words too: several copies of them do
-// not fit the cache of instructions (longer ones are calls anyway).
-template <class P> DEVICE_CALL Mont<P> product_called(Mont<P> a, Mont<P> b) { return mul(a, b); }
-template <class P> DEVICE_CALL Mont<P> square_called(Mont<P> a) { return sqr(a); }
-template <class P> DEVICE_INLINE Mont<P> product(const Mont<P> &a, const Mont<P> &b) { return P::N == 12 ? product_called(a, b) : mul(a, b); }
-template <class P> DEVICE_INLINE Mont<P> square(const Mont<P> &a) { return P::N == 12 ? square_called(a) : sqr(a); }
-template <class P, u32 M> DEVICE_INLINE Fp2<P, M> product(const Fp2<P, M> &a, const Fp2<P, M> &b) { return mul(a, b); }
-template <class P, u32 M> DEVICE_INLINE Fp2<P, M> square(const Fp2<P, M> &a) { return sqr(a); }
-
 // Elements are moved 16 bytes at a time, those of two words 8.
 template <u32 WORDS> struct Vector {
   typedef uint4 T;
@@ -91,7 +82,7 @@ template <class F> DEVICE_INLINE void block_inverse(typename Elements<F>::Word *
     const u32 half = (size + 1) / 2;
     if (t < half) {
       F p = E::load(level + t, stride);
-      if (t + half < size) p = product(p, E::load(level + t + half, stride));
+      if (t + half < size) p = mul(p, E::load(level + t + half, stride));
       E::store(nodes + at + t, room, p);
     }
     __syncthreads();
@@ -118,7 +109,7 @@ template <class F> DEVICE_INLINE void block_inverse(typename Elements<F>::Word *
     if (t < below) {
       const u32 pair = t < size ? t : t - size, other = t < size ? t + size : pair;
       p = E::load(nodes + at + pair, room);
-      if (other < below) p = product(p, E::load(down + other, apart));
+      if (other < below) p = mul(p, E::load(down + other, apart));
     }
     __syncthreads();
     if (t < below) E::store(down + t, apart, p);

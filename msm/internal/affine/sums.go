@@ -23,6 +23,9 @@ type config struct {
 	staged bool
 	// Coordinates are loaded again rather than kept in registers.
 	reload bool
+	// A square is a product, and products are of shorter code: for the cache of
+	// instructions.
+	noSquares, short bool
 }
 
 func (c config) unit(g *curve.Group) *kernel.Source {
@@ -40,6 +43,8 @@ func (c config) unit(g *curve.Group) *kernel.Source {
 		"SHARED_PRODUCTS", flag(c.products),
 		"STAGED", flag(c.staged),
 		"RELOAD", flag(c.reload),
+		"SQUARES", flag(!c.noSquares),
+		"KARATSUBA", flag(!c.short),
 	}, blockHeader)
 }
 
