@@ -39,7 +39,7 @@ func batchAffine(g *curve.Group, entries, option int) bool {
 	case option == adderAffine:
 		return true
 	}
-	return g.Degree == 1 && g.Base.Limbs >= 12 && entries >= 1<<23
+	return g.Degree == 1 && g.Base.Limbs > 12 && entries >= 1<<23
 }
 
 // newAdder allocates what an adder needs for lists of up to so many entries.
