@@ -161,11 +161,9 @@ func TestSums(t *testing.T) {
 	g := curve.Toy61
 	p := newPoints(g, 40)
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
-		for _, s := range []shape{
-			{config: config{threads: 32, each: 1, products: true}, blocks: 1, least: 8},
-			{config: config{threads: 96, each: 3, products: true}, blocks: 2, least: 2},
-			{config: config{threads: 128, each: 2, products: true}, blocks: 1, least: 1},
-		} {
+		for _, size := range []struct{ threads, each, blocks, least int }{{32, 1, 1, 8}, {96, 3, 2, 2}, {128, 2, 1, 1}} {
+			s := shape{config: configs[g], blocks: size.blocks, least: size.least}
+			s.threads, s.each = size.threads, size.each
 			for name, l := range traps(len(p.factor)) {
 				t.Run(fmt.Sprint(s.threads, "x", s.each, " ", name), func(t *testing.T) {
 					again := p.run(t, q, l, s)
