@@ -171,34 +171,20 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 	return s, nil
 }
 
-// lead is the lengths of the chunks that n points are cut into so that only the upload of
-// the first is waited for: each is uploaded while the one before is added up, and so they
-// grow by the ratio of the two times. Every chunk costs some time of its own, which is
-// not worth saving a short upload.
+// lead is the lengths of the two chunks that n points are cut into so that only the
+// upload of the first is waited for: the second is uploaded while the first is added up,
+// and so is longer by the ratio of the two times. A chunk more takes time of its own,
+// since every bucket is added to once more, which is not worth saving a short upload,
+// nor was a third worth it on an H100 (bench/NOTES.md).
 func lead(n int, upload, add float64) []int {
-	const short, long = 1.5e-3, 20e-3 // seconds
-	if upload < short || upload <= 0 {
+	const short = 1.5e-3 // seconds
+	if upload < short || n < 64 {
 		return nil
 	}
-	count := 2
-	if upload > long {
-		count = 3
-	}
 	ratio := math.Min(math.Max(add/upload, 1), 8)
-	sum, power := 0.0, 1.0
-	for range count {
-		sum += power
-		power *= ratio
-	}
-	var out []int
-	left := n
-	for part := float64(n) / sum; len(out) < count-1; part *= ratio {
-		// Whole warps of points.
-		k := max(32, int(part)&^31)
-		out = append(out, k)
-		left -= k
-	}
-	return append(out, left)
+	// Whole warps of points.
+	first := max(32, int(float64(n)/(1+ratio))&^31)
+	return []int{first, n - first}
 }
 
 // inFlight is room for the scalars of two chunks at a time, in points.
