@@ -42,9 +42,18 @@ extern "C" __global__ void __launch_bounds__(64) conformance_field_VARIANT(u32 *
   case 11: r = to_montgomery(load(a, i, 0)); break;
   case 12: r = reduce(add(wide_mul(x, y), wide_sqr(x))); break;
   case 13: r = reduce(sub(wide_mul(x, y), wide_sqr(x))); break;
-  case 14: set_one(r); break;
+  // both ways, whichever mul and mul_add take
+  case 14: r = less_p(mul_interleaved(x, y)); break;
+  case 15: r = less_p(reduce_lazy(wide_mul(x, y))); break;
+  case 16: {
+    const F z = load(c, i, i >> 2), w = load(d, i, i >> 3);
+    r = P::SUMS ? less_p(less<P, true>(mul_sum_interleaved(x, y, z, w))) : mul_add(x, y, z, w);
+    break;
+  }
+  case 17: r = reduce(add_products(wide_mul(x, y), wide_mul(load(c, i, i >> 2), load(d, i, i >> 3)))); break;
+  case 18: set_one(r); break;
   // what functions give goes into others, as in the formulas of points
-  case 15: {
+  case 19: {
     const F s = sub(mul(add(x, y), sub(x, y)), dbl(sqr(neg(x))));
     r = mul_sub(s, sub(y, s), add(s, s), dbl(y));
     break;

@@ -16,20 +16,21 @@ template <class P> struct Mont {
 };
 
 // A unit may say MONT_INLINE_WORDS before it includes this: products of elements with
-// more words are functions that are called. Every copy takes the compiler a while, so
-// what is not the innermost loop says 0 or 8.
+// more words are functions that are called. Every copy takes the compiler a while, and
+// many copies more than the instruction cache: with 12 words, calls are as fast.
 #if !defined(MONT_INLINE_WORDS)
-#define MONT_INLINE_WORDS 12
+#define MONT_INLINE_WORDS 8
 #endif
 
-// It may also say MONT_KARATSUBA 0: then products of 12 words are of the shorter code.
+// It may also say MONT_KARATSUBA 1: then products of 12 words are by Karatsuba's method,
+// fewer multiplications, but twice the additions and more registers.
 #if !defined(MONT_KARATSUBA)
-#define MONT_KARATSUBA 1
+#define MONT_KARATSUBA 0
 #endif
 
 // MontChoice is which way of multiplying is used.
 template <class P> struct MontChoice {
-  enum : u32 { levels = P::N >= 8 ? 1 : 0 };
+  enum : u32 { levels = P::N >= 8 ? 1 : 0 }; // of Karatsuba's method in products that are not reduced at once
   static constexpr bool interleaved = P::N != 12 || !MONT_KARATSUBA, call = P::N > MONT_INLINE_WORDS;
 };
 
