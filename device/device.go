@@ -164,26 +164,9 @@ func (d *Device) Preload(sources ...*kernel.Source) error {
 // once ctx is done. Close the queue when done; a queue is for one goroutine at
 // a time.
 func (d *Device) NewQueue(ctx context.Context) (*Queue, error) {
-	if d.drv == nil {
-		return d.newQueue(ctx, nil)
-	}
-	return d.newQueue(ctx, d.drv.NewStream)
-}
-
-// NewUrgentQueue returns a queue whose kernels, where the device has such queues,
-// start before those of other queues that wait for a place: for short work
-// beside long.
-func (d *Device) NewUrgentQueue(ctx context.Context) (*Queue, error) {
-	if u, ok := d.drv.(driver.Urgent); ok {
-		return d.newQueue(ctx, u.NewUrgentStream)
-	}
-	return d.NewQueue(ctx)
-}
-
-func (d *Device) newQueue(ctx context.Context, stream func() (driver.Stream, error)) (*Queue, error) {
 	q := &Queue{dev: d, ctx: ctx}
-	if stream != nil {
-		s, err := stream()
+	if d.drv != nil {
+		s, err := d.drv.NewStream()
 		if err != nil {
 			return nil, d.wrap(err)
 		}

@@ -14,13 +14,6 @@ type adder interface {
 	Free()
 }
 
-// splitter is an adder whose work falls into a long part and a short one.
-type splitter interface {
-	adder
-	Accumulate(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error
-	Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer[uint32], onto bool) error
-}
-
 // Ways of adding, for Options.adder.
 const (
 	adderBest = iota
@@ -43,12 +36,9 @@ func batchAffine(g *curve.Group, entries, option int) bool {
 }
 
 // newAdder allocates what an adder needs for lists of up to so many entries.
-func newAdder(q *device.Queue, g *curve.Group, entries int, inAffine, beside bool) (adder, error) {
-	switch {
-	case inAffine:
+func newAdder(q *device.Queue, g *curve.Group, entries int, inAffine bool) (adder, error) {
+	if inAffine {
 		return affine.NewWorkspace(q, g, entries)
-	case beside:
-		return bucket.NewBeside(q, g, entries)
 	}
 	return bucket.NewWorkspace(q, g, entries)
 }

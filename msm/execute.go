@@ -21,8 +21,7 @@ type run struct {
 	lists      []plan.Sorted // by group, if the scalars were prepared
 
 	sorts   []*scatter.Workspace
-	sums    []adder                 // two where partial sums are merged beside the next additions
-	sorted  []plan.Sorted           // by group, of the chunk that was sorted last
+	sums    adder
 	scalars []device.Buffer[uint32] // memory for uploads
 	words   device.Buffer[uint32]   // of the present chunk's scalars
 	buckets []device.Buffer[uint32] // by group, or two in turn
@@ -69,13 +68,11 @@ func (r *run) alloc() error {
 			return err
 		}
 	}
-	for range r.adders() {
-		sums, err := newAdder(r.main, r.group, r.entries, r.affine, r.beside)
-		if err != nil {
-			return err
-		}
-		r.sums, r.frees = append(r.sums, sums), append(r.frees, sums.Free)
+	sums, err := newAdder(r.main, r.group, r.entries, r.affine)
+	if err != nil {
+		return err
 	}
+	r.sums, r.frees = sums, append(r.frees, sums.Free)
 
 	xyzz := r.group.XYZZBytes() / 4
 	total, most := 0, 0
@@ -103,7 +100,6 @@ func (r *run) alloc() error {
 		}
 		r.pieces, r.frees = append(r.pieces, b), append(r.frees, b.Free)
 	}
-	var err error
 	if r.out, err = alloc(r, r.side, total*xyzz+len(r.chunks)); err != nil {
 		return err
 	}
@@ -253,19 +249,9 @@ func (r *run) takeScalars(chunk int, src source, buf device.Buffer[uint32]) erro
 	return r.wait(r.uploads, r.side)
 }
 
-// add enqueues the additions of an item's points. Where there are two adders their last
-// part is left to reduce.
 func (r *run) add(it item, sorted plan.Sorted) error {
 	defer r.main.Span("bucket sums")()
-	var err error
-	if len(r.sums) == 2 {
-		s := r.sums[it.group%2].(splitter)
-		r.sorted = append(r.sorted, sorted)
-		err = s.Accumulate(r.main, r.points, sorted, r.bucketsOf(it.group), false)
-	} else {
-		err = r.sums[0].Sums(r.main, r.points, sorted, r.bucketsOf(it.group), it.chunk > 0)
-	}
-	if err != nil {
+	if err := r.sums.Sums(r.main, r.points, sorted, r.bucketsOf(it.group), it.chunk > 0); err != nil {
 		return fmt.Errorf("msm: bucket sums: %w", err)
 	}
 	return nil
@@ -274,11 +260,6 @@ func (r *run) add(it item, sorted plan.Sorted) error {
 // reduce enqueues the sums over a group's buckets, which are done.
 func (r *run) reduce(group int) error {
 	defer r.side.Span("reduce")()
-	if len(r.sums) == 2 {
-		if err := r.sums[group%2].(splitter).Finish(r.side, r.sorted[group], r.bucketsOf(group), false); err != nil {
-			return fmt.Errorf("msm: bucket sums: %w", err)
-		}
-	}
 	at := 0
 	for _, l := range r.reduces[:group] {
 		at += l.Sums()

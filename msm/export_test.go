@@ -36,9 +36,3 @@ func WithCount(o Options, g *curve.Group, count int) (Options, error) {
 	o.windows = w
 	return o, err
 }
-
-// Beside is o with additions that leave room for sorting.
-func Beside(o Options) Options {
-	o.beside = true
-	return o
-}

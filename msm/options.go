@@ -49,7 +49,6 @@ type Options struct {
 
 	// For tests:
 	groups  int           // of windows; 0 for what is thought best
-	beside  bool          // additions leave room for sorting
 	adder   int           // of points in buckets
 	link    float64       // of all uploads, for tests; 0 for what it is
 	windows *plan.Windows // for tests; nil for what is thought best

@@ -52,7 +52,7 @@ type prepared struct {
 // forGroup is the schedule for additions in another group, over the same scalars.
 func (s *schedule) forGroup(g *curve.Group) *schedule {
 	c := *s
-	c.group, c.affine, c.beside = g, batchAffine(g, s.entries, adderBest), false
+	c.group, c.affine = g, batchAffine(g, s.entries, adderBest)
 	return &c
 }
 
@@ -166,7 +166,7 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 	}
 	l := limits{info: r.dev.Info(), groups: r.options.groups, upload: true}
 	n := rng.To - rng.From
-	s, err := layOut(r.group, r.windows, rng, n, l.groupsFor(len(r.windows.Sets())-1, n, len(r.windows.List)), false, l)
+	s, err := layOut(r.group, r.windows, rng, n, l.groupsFor(len(r.windows.Sets())-1), false, l)
 	if err != nil {
 		return nil, err
 	}

@@ -284,7 +284,7 @@ func (r *resident) execute(ctx context.Context, s *schedule, src source, lists [
 	defer main.Close()
 	side := main
 	if len(s.chunks)*len(s.groups) > 1 && !r.options.Serial {
-		if side, err = r.dev.NewUrgentQueue(ctx); err != nil {
+		if side, err = r.dev.NewQueue(ctx); err != nil {
 			return nil, err
 		}
 		defer side.Close()
@@ -356,7 +356,7 @@ func (r *resident) schedule(k key) (*schedule, error) {
 		r.cool()
 		return r.schedule(k)
 	}
-	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, adder: r.options.adder, beside: r.options.beside, upload: k.upload, link: k.link})
+	s, err := newSchedule(r.group, k.windows, k.Range, limits{info: r.dev.Info(), memory: free, chunk: r.options.Chunk, groups: r.options.groups, adder: r.options.adder, upload: k.upload, link: k.link})
 	if err != nil {
 		return nil, err
 	}

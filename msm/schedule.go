@@ -6,7 +6,6 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/msm/internal/bucket"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
@@ -25,7 +24,6 @@ type schedule struct {
 	reduces []*reduce.Layout    // by group
 	entries int                 // at most, of a chunk and group
 	affine  bool                // buckets are added up in affine coordinates
-	beside  bool                // additions leave room for sorting
 	upload  bool                // scalars come from the host, chunk by chunk
 	bytes   int64               // of device memory besides the points
 }
@@ -37,7 +35,6 @@ type limits struct {
 	chunk  int   // points, 0 for as many as may be
 	groups int   // 0 for what is thought best
 	adder  int
-	beside bool
 	upload bool
 	link   float64 // bytes a second of uploads that may hide behind additions; 0 if they are not to
 }
@@ -46,7 +43,7 @@ type limits struct {
 const leastChunk = 1 << 12
 
 // newSchedule finds the fewest chunks, and for these the fewest groups, that memory
-// allows, but for groups that make sorting hide behind additions.
+// allows.
 func newSchedule(g *curve.Group, w *plan.Windows, rng plan.Range, l limits) (*schedule, error) {
 	n := rng.To - rng.From
 	chunk := n
@@ -56,7 +53,7 @@ func newSchedule(g *curve.Group, w *plan.Windows, rng plan.Range, l limits) (*sc
 	least := int64(math.MaxInt64)
 	for {
 		sets := len(w.Sets()) - 1
-		for groups := l.groupsFor(sets, chunk, len(w.List)); ; groups = min(2*groups, sets) {
+		for groups := l.groupsFor(sets); ; groups = min(2*groups, sets) {
 			for _, ahead := range []bool{true, false} {
 				if ahead && (l.link == 0 || l.chunk > 0) {
 					continue
@@ -85,21 +82,10 @@ func newSchedule(g *curve.Group, w *plan.Windows, rng plan.Range, l limits) (*sc
 		Text: fmt.Sprintf("%d points need that much besides the points themselves, %d bytes are left", n, l.memory)}
 }
 
-// groupsFor is in how many groups the sets of buckets go at first: few entries are
-// sorted at once; of many the first group is all that additions wait for.
-func (l *limits) groupsFor(sets, points, windows int) int {
-	switch {
-	case l.groups > 0:
-		return min(l.groups, sets)
-	case points*windows < 1<<27:
-		return 1
-	default:
-		return min(sets, 5)
-	}
-}
-
-// besides says whether additions in a group leave room for sorting.
-func (l *limits) besides(g *curve.Group) bool { return l.beside && bucket.Room(g, l.info) }
+// groupsFor is in how many groups the sets of buckets go at first: one, unless a test
+// asks for more. Sorting does not hide behind additions, which fill the card
+// (bench/NOTES.md); more groups only take less memory.
+func (l *limits) groupsFor(sets int) int { return min(max(1, l.groups), sets) }
 
 // layOut makes the schedule of chunks of the given length, or where uploads are to hide
 // behind additions of shorter ones at first; nil where there would be too many entries
@@ -140,12 +126,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 			if float64(c[1]-c[0])*float64(len(w.List)) > math.MaxUint32 && entries(w, b, c[1]-c[0]) > math.MaxUint32 {
 				return nil, nil
 			}
-			tuning := scatter.For(l.info)
-			if len(row)+i > 0 && l.besides(g) {
-				tuning = scatter.Beside(l.info)
-				tuning.Shared = min(tuning.Shared, bucket.RoomShared)
-			}
-			x, err := scatter.New(g.Scalar, w.List, plan.Range{From: c[0], To: c[1], Low: b[0], High: b[1]}, tuning)
+			x, err := scatter.New(g.Scalar, w.List, plan.Range{From: c[0], To: c[1], Low: b[0], High: b[1]}, scatter.For(l.info))
 			if err != nil {
 				return nil, fmt.Errorf("msm: %w", err)
 			}
@@ -158,8 +139,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		s.layouts = append(s.layouts, row)
 	}
 	s.affine = batchAffine(g, s.entries, l.adder)
-	s.beside = l.besides(g) && !s.affine && len(s.groups)*len(s.chunks) > 1
-	s.bytes = most*int64(s.workspaces()) + int64(s.adders())*adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
+	s.bytes = most*int64(s.workspaces()) + adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
 		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
 	if s.upload {
 		for _, n := range s.inFlight() {
@@ -207,21 +187,11 @@ func entries(w *plan.Windows, buckets [2]int, n int) int64 {
 	return t
 }
 
-// adders is how many there are: with two, partial sums of one group are merged while the
-// next is added up. Where chunks follow each other bucket sums must be whole in between.
-func (s *schedule) adders() int {
-	if len(s.chunks) > 1 || len(s.groups) == 1 || s.affine {
-		return 1
-	}
-	return 2
-}
-
 // workspaces for sorting: two where there is something to sort ahead.
 func (s *schedule) workspaces() int { return min(2, len(s.chunks)*len(s.groups)) }
 
-// cut makes groups of whole sets of buckets, as far as the range has them: the first of
-// one set, since nothing else goes on while that is sorted, and of many groups the last,
-// since nothing else goes on while that is reduced.
+// cut makes groups of whole sets of buckets, as far as the range has them, the first of
+// one set, since nothing else goes on while that is sorted.
 func cut(w *plan.Windows, rng plan.Range, groups int) [][2]int {
 	var sets [][2]int
 	ends := w.Sets()
@@ -236,9 +206,6 @@ func cut(w *plan.Windows, rng plan.Range, groups int) [][2]int {
 		k := 1
 		if left := groups - len(out); len(out) > 0 || groups == 1 {
 			k = (len(sets) + max(left, 1) - 1) / max(left, 1)
-			if left > 1 && groups > 3 {
-				k = max(1, (len(sets)-1+left-2)/(left-1))
-			}
 		}
 		out = append(out, [2]int{sets[0][0], sets[k-1][1]})
 		sets = sets[k:]

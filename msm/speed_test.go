@@ -183,9 +183,6 @@ func speed[P comparable, S any](b *testing.B, c *msm.Curve[P, S], sizes ...int) 
 		for _, groups := range []int{1, 2, 3, 4, 6} {
 			b.Run(fmt.Sprintf("2^%d-groups-%d", size, groups), func(b *testing.B) { run(b, msm.WithGroups(msm.Options{}, groups)) })
 		}
-		for _, groups := range []int{4, 6, 12} {
-			b.Run(fmt.Sprintf("2^%d-room-%d", size, groups), func(b *testing.B) { run(b, msm.Beside(msm.WithGroups(msm.Options{}, groups))) })
-		}
 		for count := 10; count <= 45; count++ {
 			if o, err := msm.WithCount(msm.Options{}, g, count); err == nil {
 				b.Run(fmt.Sprintf("2^%d-windows-%d", size, count), func(b *testing.B) { run(b, o) })

@@ -166,7 +166,6 @@ func TestShapes(t *testing.T) {
 		"a group each":         msm.WithGroups(msm.Options{Window: 4}, 100),
 		"tables":               {Tables: 1 << 20},
 		"affine":               msm.InAffine(msm.Options{}),
-		"room":                 msm.Beside(msm.WithGroups(msm.Options{Window: 6}, 3)),
 		"affine, chunks":       msm.InAffine(msm.WithGroups(msm.Options{Chunk: 100, Window: 6}, 2)),
 		"few tables":           {Tables: 257 * 16 * 2, Window: 6},
 		"tables and chunks":    msm.WithGroups(msm.Options{Tables: 257 * 16 * 3, Window: 5, Chunk: 50}, 2),

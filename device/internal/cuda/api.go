@@ -23,7 +23,6 @@ type api struct {
 	memGetInfo, memAlloc, memFree, memHostAlloc, memFreeHost uintptr
 	memcpyHtoD, memcpyDtoH, memcpyDtoD, memsetD32            uintptr
 	streamCreate, streamDestroy, streamSynchronize           uintptr
-	streamCreateWithPriority                                 uintptr
 	eventCreate, eventDestroy, eventRecord, eventQuery       uintptr
 	eventSynchronize, eventElapsedTime, streamWaitEvent      uintptr
 	moduleLoadDataEx, moduleUnload, moduleGetFunction        uintptr
@@ -58,7 +57,6 @@ func (a *api) symbols() []dl.Symbol {
 		{Name: "cuMemcpyDtoDAsync_v2", To: &a.memcpyDtoD},
 		{Name: "cuMemsetD32Async", To: &a.memsetD32},
 		{Name: "cuStreamCreate", To: &a.streamCreate},
-		{Name: "cuStreamCreateWithPriority", To: &a.streamCreateWithPriority, Optional: true},
 		{Name: "cuStreamDestroy_v2", To: &a.streamDestroy},
 		{Name: "cuStreamSynchronize", To: &a.streamSynchronize},
 		{Name: "cuStreamWaitEvent", To: &a.streamWaitEvent},

@@ -22,39 +22,22 @@ type stream struct {
 
 // NewStream returns an empty stream.
 func (d *Device) NewStream() (driver.Stream, error) {
+	const nonBlocking = 1
 	s := &stream{Device: d, words: make([]uintptr, 11)}
-	return s, s.open(d.streamCreate, uintptr(unsafe.Pointer(&s.handle)), nonBlocking)
-}
-
-// NewUrgentStream returns a stream whose blocks start before those of others that wait.
-func (d *Device) NewUrgentStream() (driver.Stream, error) {
-	if d.streamCreateWithPriority == 0 {
-		return d.NewStream()
-	}
-	s := &stream{Device: d, words: make([]uintptr, 11)}
-	highest := int32(-1 << 20) // the driver takes the highest there is
-	return s, s.open(d.streamCreateWithPriority, uintptr(unsafe.Pointer(&s.handle)), nonBlocking, uintptr(uint32(highest)))
-}
-
-const nonBlocking = 1 // to the default stream
-
-// open makes the stream by a call of the driver.
-func (s *stream) open(create uintptr, args ...uintptr) error {
-	d := s.Device
 	s.ring.s = s
-	if err := d.do("create a stream", create, args...); err != nil {
-		return err
+	if err := d.do("create a stream", d.streamCreate, uintptr(unsafe.Pointer(&s.handle)), nonBlocking); err != nil {
+		return nil, err
 	}
 	var err error
 	if s.launch, err = d.launchBlock(); err != nil {
 		_ = d.do("destroy a stream", d.streamDestroy, s.handle)
-		return err
+		return nil, err
 	}
 	d.mu.Lock()
 	d.streams[s] = true
 	d.mu.Unlock()
 	d.pool.attach(s)
-	return nil
+	return s, nil
 }
 
 // Launch enqueues a kernel.

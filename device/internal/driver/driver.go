@@ -60,11 +60,6 @@ type Stream interface {
 	Close() error
 }
 
-// Urgent is a Driver with streams whose work goes before that of others.
-type Urgent interface {
-	NewUrgentStream() (Stream, error)
-}
-
 // Cache is a Driver that keeps freed memory for reuse.
 type Cache interface {
 	Cached() int64 // bytes

@@ -64,7 +64,7 @@ func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 }
 
 var units = map[*curve.Group]*unit{
-	curve.BN254G1:         newUnit(curve.BN254G1, 128, 5, false),
+	curve.BN254G1:         newUnit(curve.BN254G1, 128, 4, false),
 	curve.BN254G2:         newUnit(curve.BN254G2, 64, 4, true),
 	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 2, false),
 	curve.BLS12377G2:      newUnit(curve.BLS12377G2, 64, 4, true),
@@ -74,7 +74,7 @@ var units = map[*curve.Group]*unit{
 	curve.BW6761G1:        newUnit(curve.BW6761G1, 64, 4, true),
 	curve.BW6761G2:        newUnit(curve.BW6761G2, 64, 4, true),
 	curve.MNT4753G1:       newUnit(curve.MNT4753G1, 64, 4, true),
-	curve.Toy61:           newUnit(curve.Toy61, 128, 5, false),
+	curve.Toy61:           newUnit(curve.Toy61, 128, 4, false),
 }
 
 // Sources is the package's translation units.
@@ -105,42 +105,9 @@ type shape struct {
 // waves is how many times the threads that a card holds.
 const waves = 4
 
-func (u *unit) shape(units, entries int) shape { return shapeOf(units*u.resident*u.threads, entries) }
-
-// shapeOf is for a card that holds so many threads at a time.
-func shapeOf(threads, entries int) shape {
+func (u *unit) shape(units, entries int) shape {
 	const least = 8
-	return shape{threads: max(1, min(threads*waves, (entries+least-1)/least)), least: least}
-}
-
-// Room says whether the additions of a group, on a card, can be kept from filling the
-// multiprocessors: NewBeside.
-func Room(g *curve.Group, info device.Info) bool {
-	u, ok := units[g]
-	return ok && u.resident > 4 && u.shared == 0 && (info.Arch == "sm_90" || g == curve.Toy61)
-}
-
-// roomShared is the shared memory that keeps a block more than four from a
-// multiprocessor of sm_90, which has 228 KiB and takes 1 KiB for each block; with the
-// registers of five blocks, 13000 of those are left besides 44 KiB.
-const roomShared = 45 << 10
-
-// RoomShared is how much shared memory a block may have that is to run beside.
-const RoomShared = 42 << 10
-
-// NewBeside is NewWorkspace for additions beside which kernels of small blocks have room
-// on every multiprocessor: of 384 threads with 32 registers each and RoomShared. It is for
-// groups that Room allows.
-func NewBeside(q *device.Queue, g *curve.Group, entries int) (*Workspace, error) {
-	if !Room(g, q.Device().Info()) {
-		return nil, fmt.Errorf("bucket: no room beside the additions of %s: %w", g.Name, device.ErrUsage)
-	}
-	u := units[g]
-	w, err := newWorkspace(q, g, entries, shapeOf(q.Device().Info().Units*4*u.threads, entries))
-	if err == nil {
-		w.room = roomShared
-	}
-	return w, err
+	return shape{threads: max(1, min(units*u.resident*u.threads*waves, (entries+least-1)/least)), least: least}
 }
 
 // slots are the numbers of partial sums that each step leaves; the last is at most merged.
@@ -177,7 +144,6 @@ type Workspace struct {
 	group   *curve.Group
 	entries int
 	shape   shape
-	room    int // bytes of shared memory that a block takes for others' sake
 	levels  []level
 }
 
@@ -251,15 +217,6 @@ func (w *Workspace) First() (ids, sums device.Buffer[uint32]) {
 // sums (Group::Sum in kernels), canonical, all words zero where there is no point. Where
 // onto is set the sums are added to what buckets holds, else buckets is written anew.
 func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
-	if err := w.Accumulate(q, points, s, buckets, onto); err != nil {
-		return err
-	}
-	return w.Finish(q, s, buckets, onto)
-}
-
-// Accumulate enqueues the first part of Sums, which is nearly all of the work; Finish,
-// on the same queue or one that waits for it, is the rest.
-func (w *Workspace) Accumulate(q *device.Queue, points device.Buffer[uint32], s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
 	if err := w.check(q, points, s, buckets); err != nil {
 		return err
 	}
@@ -269,8 +226,12 @@ func (w *Workspace) Accumulate(q *device.Queue, points device.Buffer[uint32], s 
 		}
 	}
 	t, first := w.shape.threads, w.levels[0]
-	return w.launch(q, w.unit.source, "bucket_accumulate", t, w.unit.threads, w.unit.shared+w.room, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
+	err := w.launch(q, w.unit.source, "bucket_accumulate", t, w.unit.threads, w.unit.shared, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
 		device.U32(t), device.U32(w.shape.least), flag(onto), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
+	if err != nil {
+		return err
+	}
+	return w.Finish(q, s, buckets, onto)
 }
 
 // Finish enqueues what follows the walk through the chunks: the buckets that several

@@ -75,8 +75,8 @@ type Cost struct {
 	Sort, Accumulate, Reduce, Latency float64
 }
 
-// Total is the cost where half of the sorting hides behind additions.
-func (c Cost) Total() float64 { return c.Sort/2 + c.Accumulate + c.Reduce + c.Latency }
+// Total is the cost of all steps, one after the other.
+func (c Cost) Total() float64 { return c.Sort + c.Accumulate + c.Reduce + c.Latency }
 
 // Cost of the problem with these windows.
 func (p *Problem) Cost(w *Windows) Cost {
