@@ -12,7 +12,6 @@
 // Products of 12 words are calls, as those of 24 are: several copies of them do not fit
 // the cache of instructions.
 #define MONT_INLINE_WORDS 8
-#define MONT_KARATSUBA KARATSUBA
 #include "GROUP_HEADER"
 #include "msm/internal/affine/block.cuh"
 

@@ -61,10 +61,10 @@ func replicated(tb testing.TB, q *device.Queue, g *curve.Group, log int) device.
 
 // BenchmarkSums times bucket sums alone, of 32 entries a bucket, against those in XYZZ
 // coordinates, and compares the two. AFFINE_ENTRIES and AFFINE_POINTS are base-2
-// logarithms of other sizes. AFFINE_VARIANTS lists other ways to run them than
-// the group's own, as threads/resident/each/flags with s and p for sums and products in
-// shared memory t for points kept, and r for
-// coordinates loaded again.
+// logarithms of other sizes. AFFINE_VARIANTS lists other ways to run them than the
+// group's own, as threads/resident/each/flags: s and p for sums and products in shared
+// memory, t for points kept, r for coordinates loaded again, q for squares that are
+// products.
 func BenchmarkSums(b *testing.B) {
 	d, err := device.Open("auto")
 	if err != nil {
@@ -141,7 +141,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		c.sums, c.products = strings.Contains(flags, "s"), strings.Contains(flags, "p")
 		c.staged = strings.Contains(flags, "t")
 		c.reload = strings.Contains(flags, "r")
-		c.noSquares, c.short = strings.Contains(flags, "q"), strings.Contains(flags, "i")
+		c.noSquares = strings.Contains(flags, "q")
 		variants = append(variants, c)
 	}
 	sources := []*kernel.Source{units[g]}
@@ -152,7 +152,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 		b.Fatal(err)
 	}
 	for i, c := range variants {
-		b.Run(fmt.Sprintf("%d/%d/%d/%+v", c.threads, c.resident, c.each, []bool{c.sums, c.products, c.staged, c.reload, c.noSquares, c.short}), func(b *testing.B) {
+		b.Run(fmt.Sprintf("%d/%d/%d/%+v", c.threads, c.resident, c.each, []bool{c.sums, c.products, c.staged, c.reload, c.noSquares}), func(b *testing.B) {
 			s := c.shape(q.Device().Info().Units, entries)
 			w, err := newWorkspace(q, g, sources[i], entries, s)
 			if err != nil {

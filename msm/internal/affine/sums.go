@@ -23,9 +23,8 @@ type config struct {
 	staged bool
 	// Coordinates are loaded again rather than kept in registers.
 	reload bool
-	// A square is a product, and products are of shorter code: for the cache of
-	// instructions.
-	noSquares, short bool
+	// A square is a product: one function fewer, for the cache of instructions.
+	noSquares bool
 }
 
 func (c config) unit(g *curve.Group) *kernel.Source {
@@ -44,7 +43,6 @@ func (c config) unit(g *curve.Group) *kernel.Source {
 		"STAGED", flag(c.staged),
 		"RELOAD", flag(c.reload),
 		"SQUARES", flag(!c.noSquares),
-		"KARATSUBA", flag(!c.short),
 	}, blockHeader)
 }
 
