@@ -7,14 +7,6 @@
 // on the whole, and the longest chain is as long as i has bits.
 #include "GROUP_HEADER"
 
-#if CALL_PRODUCTS
-// Additions are few here, and a unit of inlined products takes the compiler long.
-template <> struct MontChoice<BASE_FIELD> {
-  enum : u32 { levels = BASE_FIELD::N >= 8 ? 1 : 0 };
-  static constexpr bool interleaved = BASE_FIELD::N != 12, call = true;
-};
-#endif
-
 typedef Group::Sum Sum;
 
 // pieces is two words for each window, or share of one, that has buckets in the array

@@ -24,12 +24,7 @@ var (
 	units  = func() map[*curve.Group]*kernel.Source {
 		out := map[*curve.Group]*kernel.Source{}
 		for _, g := range groups {
-			call := "0"
-			if g.Degree == 2 || g.Base.Limbs > 8 {
-				call = "1"
-			}
-			out[g] = g.Unit(kernel.Template{Name: "msm/internal/reduce/reduce.cu", Text: reduceText},
-				[]string{"CALL_PRODUCTS", call, "BASE_FIELD", g.Base.Name})
+			out[g] = g.Unit(kernel.Template{Name: "msm/internal/reduce/reduce.cu", Text: reduceText}, nil)
 		}
 		return out
 	}()

@@ -4,16 +4,35 @@ import (
 	"fmt"
 	"math/big"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/curve/curvetest"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/msm/internal/bucket"
+	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }
+func TestMain(m *testing.M) {
+	var sources []*kernel.Source
+	for _, g := range tested() {
+		sources = append(sources, units[g])
+	}
+	devicetest.Main(m, sources...)
+}
+
+// tested is all groups, but for runs of one order of threads after the other, of which
+// wide coordinates say nothing that one field does not.
+func tested() []*curve.Group {
+	if os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != "" {
+		return []*curve.Group{curve.Toy61, curve.BN254G1}
+	}
+	return groups
+}
 
 // windows are gapless windows with so many buckets each.
 func windows(buckets ...int) []plan.Window {
@@ -128,9 +147,9 @@ func TestToy(t *testing.T) {
 
 func TestWide(t *testing.T) {
 	r := devicetest.Rand(4)
-	for _, g := range curve.Groups {
-		if g != curve.BN254G1 && os.Getenv("ZKWARP_SIMT_ORDER")+os.Getenv("ZKWARP_SIMT_SANITIZE") != "" {
-			continue // one wide field says what there is to say of orders
+	for _, g := range tested() {
+		if g.Edwards != nil {
+			continue // below
 		}
 		t.Run(g.Name, func(t *testing.T) {
 			s := newSums(g, 15, func(int) int { return r.Intn(31) - 15 })
@@ -139,4 +158,73 @@ func TestWide(t *testing.T) {
 			})
 		})
 	}
+}
+
+// The same in Edwards form, with bucket sums of one point each.
+func TestEdwards(t *testing.T) {
+	if !slices.Contains(tested(), curve.BLS12377Edwards) {
+		t.Skip("wide coordinates say nothing of orders")
+	}
+	g, form := curve.BLS12377G1, curve.BLS12377Edwards
+	c := curvetest.Curve{Group: g}
+	multiples := c.Multiples(c.Generator(), 16)
+	w := windows(9, 6)
+	var words []uint32
+	var entries, offsets []uint32
+	want := new(big.Int)
+	for i := range 15 {
+		k := (7*i + 3) % 16 // 0, which is infinity, among them
+		words = append(words, c.Affine(multiples[k])...)
+		entries, offsets = append(entries, uint32(i)), append(offsets, uint32(i))
+		x := w[i/9]
+		want.Add(want, new(big.Int).Lsh(big.NewInt(int64(k*(i-x.Base+1))), uint(x.Shift)))
+	}
+	offsets = append(offsets, 15)
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		points := devicetest.Upload(t, q, make([]uint32, 15*form.AffineBytes()/4))
+		if err := edwards.FromAffine(q, form, points, devicetest.Upload(t, q, words)); err != nil {
+			t.Fatal(err)
+		}
+		buckets := devicetest.Upload(t, q, make([]uint32, 15*form.XYZZBytes()/4))
+		sums, err := bucket.NewWorkspace(q, form, 15)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sums.Free()
+		sorted := plan.Sorted{Entries: devicetest.Upload(t, q, entries), Offsets: devicetest.Upload(t, q, offsets), Buckets: 15}
+		if err := sums.Sums(q, points, sorted, buckets, false); err != nil {
+			t.Fatal(err)
+		}
+		l, err := newLayout(w, 0, 15, 1, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pieces, err := l.Upload(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer pieces.Free()
+		out := devicetest.Upload(t, q, make([]uint32, l.Sums()*form.XYZZBytes()/4))
+		if err := l.Run(q, form, out, buckets, pieces); err != nil {
+			t.Fatal(err)
+		}
+		if err := edwards.ToXYZZ(q, form, out, out); err != nil {
+			t.Fatal(err)
+		}
+		got, err := out.Read(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum := curvetest.Point{Infinity: true}
+		for _, p := range l.Parts(got) {
+			point, ok := c.FromXYZZ(p.Words)
+			if !ok {
+				t.Fatal("a sum that is none")
+			}
+			sum = c.Add(sum, c.Mul(new(big.Int).Lsh(big.NewInt(1), uint(p.Shift)), point))
+		}
+		if !c.Equal(sum, c.Mul(want, c.Generator())) {
+			t.Error("wrong sum")
+		}
+	})
 }
