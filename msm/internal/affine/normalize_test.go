@@ -9,9 +9,16 @@ import (
 	"github.com/zkwarp/zkwarp/curve/curvetest"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/device/kernel"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }
+func TestMain(m *testing.M) {
+	sources := []*kernel.Source{Source(curve.Toy61)}
+	for _, g := range wide() {
+		sources = append(sources, Source(g))
+	}
+	devicetest.Main(m, sources...)
+}
 
 // few says that only the smallest groups are to be tested, for time.
 func few() bool {

@@ -15,7 +15,21 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }
+func TestMain(m *testing.M) {
+	sources := SourcesOf(curve.Toy61)
+	for _, g := range wide() {
+		sources = append(sources, SourcesOf(g)...)
+	}
+	devicetest.Main(m, sources...)
+}
+
+// wide is the groups of wide coordinates, but for runs in which time is short.
+func wide() []*curve.Group {
+	if os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != "" {
+		return []*curve.Group{curve.BN254G1}
+	}
+	return append([]*curve.Group{curve.BLS12377Edwards}, curve.Groups...)
+}
 
 // bases are small multiples of the generator, so that what their sums are is known.
 type bases struct {
@@ -235,10 +249,7 @@ func TestGroups(t *testing.T) {
 	l := of(random(r, 40, 90), 0, 1, 2, 40, 0, 0, 20, 20, 7)
 	l = append(l, []uint32{1, 2}, []uint32{1, 3}, []uint32{1, 3, 5}, []uint32{0, 1, 2}, repeat(1, 5), repeat(0, 3))
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
-		for _, g := range append([]*curve.Group{curve.BLS12377Edwards}, curve.Groups...) {
-			if g != curve.BN254G1 && (os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != "") {
-				continue
-			}
+		for _, g := range wide() {
 			t.Run(g.Name, func(t *testing.T) {
 				trapBases(g).run(t, q, l, shape{threads: 32, least: 1})
 			})
