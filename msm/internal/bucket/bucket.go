@@ -29,8 +29,8 @@ var (
 	running = &kernel.Source{Name: "msm/internal/bucket/running.cuh", Text: runningText, Headers: []*kernel.Source{curve.XYZZ, chunks}}
 )
 
-// merged is how many slots of partial sums one thread makes two of.
-const merged = 16
+// merged is how many slots of partial sums one warp makes two of.
+const merged = 64
 
 // unit is one group's kernels, and how they are launched.
 type unit struct {
@@ -249,7 +249,7 @@ func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer
 		if i+1 < len(w.levels) {
 			last, ids, sums = false, w.levels[i+1].ids.Arg(), w.levels[i+1].sums.Arg()
 		}
-		err := w.launch(q, w.unit.merge, "bucket_merge", (slots[i]+merged-1)/merged, 64, 0, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
+		err := w.launch(q, w.unit.merge, "bucket_merge", 32*((slots[i]+merged-1)/merged), 32, 0, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
 			buckets.Arg(), ids, sums)
 		if err != nil {
 			return err

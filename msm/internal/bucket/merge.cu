@@ -48,44 +48,64 @@ extern "C" __global__ void __launch_bounds__(64) bucket_join_VARIANT(const u32 *
   put(buckets, b, sum, onto);
 }
 
-// bucket_merge makes 2 slots of every 16: what its runs inside are goes to buckets. The
-// last merge leaves none.
-extern "C" __global__ void __launch_bounds__(64) bucket_merge_VARIANT(const u32 *ids, const u32 *partials, u32 slots, u32 last, u32 onto,
-                                                                      u32 *buckets, u32 *out_ids, u32 *out_partials) {
-  const u32 t = blockIdx.x * blockDim.x + threadIdx.x;
-  if (t >= (slots + 15) / 16) return;
-  u32 b = DONE, runs = 0, first = DONE, second = DONE;
-  Sum sum;
-  set_infinity(sum);
-  for (u32 i = 16 * t; i < 16 * t + 16 && i < slots; i++) {
-    const u32 id = ids[i];
-    if (id & DONE) continue;
-    if (id == b) {
-      sum = plus(sum, partials, i);
-      continue;
-    }
-    if (runs == 1 && !last) {
-      first = b;
-      store(sum_at(out_partials, 2 * t), canonical(sum));
-    } else if (runs) {
-      put(buckets, b, sum, onto);
-    }
-    runs++;
-    b = id;
-    sum = load_sum(partials, i);
-  }
-  if (runs && last) {
-    put(buckets, b, sum, onto);
-  } else if (runs) {
-    const u32 k = runs > 1;
-    if (k)
-      second = b;
+// Span is what a row of slots has: its first and its last bucket that may go on outside of
+// it, and the slots in which their sums are. The two are the same for a single bucket.
+struct Span {
+  u32 first, last, first_bucket, last_bucket;
+};
+
+#define NOWHERE 0xffffffffu
+
+DEVICE_INLINE Span slot_span(const u32 *ids, u32 slots, u32 i) {
+  const u32 id = i < slots ? ids[i] : DONE;
+  if (id & DONE) return {NOWHERE, NOWHERE, 0, 0};
+  return {i, i, id, id};
+}
+
+// follow makes one span of two. Buckets that lie within it are finished.
+DEVICE_CALL Span follow(Span a, Span b, u32 *partials, u32 *buckets, u32 onto) {
+  if (b.first == NOWHERE) return a;
+  if (a.first == NOWHERE) return b;
+  const u32 one_a = a.first == a.last, one_b = b.first == b.last;
+  if (a.last_bucket == b.first_bucket) {
+    const Sum sum = plus(load_sum(partials, a.last), partials, b.first);
+    if (!one_a && !one_b)
+      put(buckets, a.last_bucket, sum, onto);
     else
-      first = b;
-    store(sum_at(out_partials, 2 * t + k), canonical(sum));
+      store(sum_at(partials, a.last), canonical(sum));
+    if (one_b) return a;
+  } else {
+    if (!one_a) put(buckets, a.last_bucket, load_sum(partials, a.last), onto);
+    if (!one_b) put(buckets, b.first_bucket, load_sum(partials, b.first), onto);
   }
-  if (!last) {
-    out_ids[2 * t] = first;
-    out_ids[2 * t + 1] = second;
+  return {a.first, b.last, a.first_bucket, b.last_bucket};
+}
+
+// bucket_merge makes 2 slots of every 64, by a warp and six additions one after the other
+// at most. The last merge leaves none.
+extern "C" __global__ void __launch_bounds__(32) bucket_merge_VARIANT(const u32 *ids, u32 *partials, u32 slots, u32 last, u32 onto, u32 *buckets,
+                                                                      u32 *out_ids, u32 *out_partials) {
+  const u32 i = 64 * blockIdx.x + 2 * threadIdx.x;
+  Span own = follow(slot_span(ids, slots, i), slot_span(ids, slots, i + 1), partials, buckets, onto);
+  for (u32 s = 1; s < 32; s *= 2) {
+    __syncthreads();
+    Span next;
+    next.first = shfl_down(own.first, s);
+    next.last = shfl_down(own.last, s);
+    next.first_bucket = shfl_down(own.first_bucket, s);
+    next.last_bucket = shfl_down(own.last_bucket, s);
+    if (threadIdx.x % (2 * s) == 0) own = follow(own, next, partials, buckets, onto);
   }
+  if (threadIdx.x != 0) return;
+  const u32 some = own.first != NOWHERE, two = own.first != own.last;
+  if (last) {
+    if (some) put(buckets, own.first_bucket, load_sum(partials, own.first), onto);
+    if (two) put(buckets, own.last_bucket, load_sum(partials, own.last), onto);
+    return;
+  }
+  const u32 t = 2 * blockIdx.x;
+  out_ids[t] = some ? own.first_bucket : DONE;
+  out_ids[t + 1] = two ? own.last_bucket : DONE;
+  if (some) store(sum_at(out_partials, t), load_sum(partials, own.first));
+  if (two) store(sum_at(out_partials, t + 1), load_sum(partials, own.last));
 }
