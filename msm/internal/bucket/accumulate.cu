@@ -3,7 +3,7 @@
 // than another. Runs of a bucket that lie inside a chunk are sums of buckets; what a
 // chunk has of the buckets that it shares with its neighbours are partial sums, at most
 // two.
-#define MONT_INLINE_WORDS LONGEST_INLINE
+#define MONT_INLINE_WORDS 8
 #include "GROUP_HEADER"
 #include "msm/internal/bucket/running.cuh"
 

@@ -41,15 +41,14 @@ type unit struct {
 	shared   int            // bytes of shared memory of a block
 }
 
-// newUnit has kernels whose running sums are in registers, and products inlined if
-// elements have at most 12 words, or in shared memory, and products functions that are
-// called.
+// newUnit has kernels whose running sums are in registers or in shared memory. Products of
+// more than 8 words are functions that are called: inlined they are more code than the
+// instruction cache holds, and slower.
 func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 	t := kernel.Template{Name: "msm/internal/bucket/accumulate.cu", Text: accumulateText}
 	u := &unit{threads: threads, resident: resident}
-	sum, inline := "InRegisters<Group>", 12
+	sum := "InRegisters<Group>"
 	if inShared {
-		inline = 0
 		const numbers = 7
 		sum, u.shared = fmt.Sprintf("InShared<Group, %d>", threads), threads*numbers*g.Degree*g.Base.Bytes()
 	}
@@ -58,7 +57,6 @@ func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 		"BLOCK_THREADS", fmt.Sprint(threads),
 		"BLOCKS_RESIDENT", fmt.Sprint(resident),
 		"RUNNING_SUM", sum,
-		"LONGEST_INLINE", fmt.Sprint(inline),
 	}, kernel.PTX, running)
 	return u
 }
@@ -66,10 +64,10 @@ func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 var units = map[*curve.Group]*unit{
 	curve.BN254G1:         newUnit(curve.BN254G1, 128, 4, false),
 	curve.BN254G2:         newUnit(curve.BN254G2, 64, 4, true),
-	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 2, false),
+	curve.BLS12377G1:      newUnit(curve.BLS12377G1, 128, 3, false),
 	curve.BLS12377G2:      newUnit(curve.BLS12377G2, 64, 4, true),
 	curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, 128, 3, false),
-	curve.BLS12381G1:      newUnit(curve.BLS12381G1, 128, 2, false),
+	curve.BLS12381G1:      newUnit(curve.BLS12381G1, 128, 3, false),
 	curve.BLS12381G2:      newUnit(curve.BLS12381G2, 64, 4, true),
 	curve.BW6761G1:        newUnit(curve.BW6761G1, 64, 4, true),
 	curve.BW6761G2:        newUnit(curve.BW6761G2, 64, 4, true),
