@@ -4,6 +4,7 @@
 // chunk has of the buckets that it shares with its neighbours are partial sums, at most
 // two.
 #define MONT_INLINE_WORDS 8
+#define MONT_KARATSUBA WITH_KARATSUBA
 #include "GROUP_HEADER"
 #include "msm/internal/bucket/running.cuh"
 
