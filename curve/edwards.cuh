@@ -44,6 +44,13 @@ template <class C> DEVICE_INLINE Extended<C> canonical(const Extended<C> &p) {
   return {canonical(p.x), canonical(p.y), canonical(p.t), canonical(p.z)};
 }
 
+// resume is a sum from memory as accumulate takes it: not all 0, of which it makes 0 again.
+template <class C> DEVICE_INLINE Extended<C> resume(const Extended<C> &p) {
+  Extended<C> r = p;
+  if (is_zero(p.z)) set_infinity(r);
+  return r;
+}
+
 template <class C> DEVICE_INLINE Niels<C> neg(const Niels<C> &p) { return {p.plus, p.minus, neg(p.t2d)}; }
 
 template <class C> DEVICE_INLINE Extended<C> neg(const Extended<C> &p) { return {neg(p.x), p.y, neg(p.t), p.z}; }

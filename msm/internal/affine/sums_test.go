@@ -41,38 +41,39 @@ func newPoints(g *curve.Group, n int) points {
 // lists are entries by bucket.
 type lists [][]uint32
 
-// check compares every bucket with times the sum of its entries' factors.
-func (p points) check(t *testing.T, got []uint32, l lists, times int) {
+// check compares every bucket with the sum of its entries' factors in some lists.
+func (p points) check(t *testing.T, got []uint32, all ...lists) {
 	t.Helper()
 	n := p.curve.XYZZBytes() / 4
 	known := map[int]curvetest.Point{}
-	for i, list := range l {
-		k := 0
-		for _, e := range list {
-			if e&plan.Sign != 0 {
-				k -= p.factor[e&^plan.Sign]
-			} else {
-				k += p.factor[e]
+	for i := range all[0] {
+		k, entries := 0, 0
+		for _, l := range all {
+			entries += len(l[i])
+			for _, e := range l[i] {
+				if e&plan.Sign != 0 {
+					k -= p.factor[e&^plan.Sign]
+				} else {
+					k += p.factor[e]
+				}
 			}
 		}
 		want, ok := known[k]
 		if !ok {
-			want = p.curve.Mul(big.NewInt(int64(k*times)), p.curve.Generator())
+			want = p.curve.Mul(big.NewInt(int64(k)), p.curve.Generator())
 			known[k] = want
 		}
 		sum, ok := p.curve.FromXYZZ(got[n*i : n*(i+1)])
 		switch {
 		case !ok:
-			t.Fatalf("bucket %d of %d: not canonical, or no point of the curve", i, len(l))
+			t.Fatalf("bucket %d of %d: not canonical, or no point of the curve", i, len(all[0]))
 		case !p.curve.Equal(sum, want):
-			t.Fatalf("bucket %d of %d, of %d entries: not %d times the generator", i, len(l), len(list), k*times)
+			t.Fatalf("bucket %d of %d, of %d entries in %d lists: not %d times the generator", i, len(all[0]), entries, len(all), k)
 		}
 	}
 }
 
-// run adds up l twice, the second time onto the first, checks both, and returns the first.
-func (p points) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
-	t.Helper()
+func (l lists) sorted(t *testing.T, q *device.Queue) plan.Sorted {
 	var entries []uint32
 	offsets := []uint32{0}
 	for _, list := range l {
@@ -82,12 +83,23 @@ func (p points) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 	for range 1 + len(entries)/3 {
 		entries = append(entries, 0xA5A5A5A5)
 	}
-	w, err := newWorkspace(q, p.curve.Group, units[p.curve.Group], len(entries), s)
+	return plan.Sorted{Entries: devicetest.Upload(t, q, entries), Offsets: devicetest.Upload(t, q, offsets), Buckets: len(l)}
+}
+
+// run adds up l, then onto that l again and l backwards, so that sums also come to
+// buckets that had none, checks each, and returns the first.
+func (p points) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
+	t.Helper()
+	back := slices.Clone(l)
+	slices.Reverse(back)
+	all := []lists{l, l, back}
+	sorted := []plan.Sorted{l.sorted(t, q), {}, back.sorted(t, q)}
+	sorted[1] = sorted[0]
+	w, err := newWorkspace(q, p.curve.Group, units[p.curve.Group], sorted[0].Entries.Len(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Free()
-	sorted := plan.Sorted{Entries: devicetest.Upload(t, q, entries), Offsets: devicetest.Upload(t, q, offsets), Buckets: len(l)}
 	buckets, err := device.Alloc[uint32](q, len(l)*p.curve.XYZZBytes()/4)
 	if err != nil {
 		t.Fatal(err)
@@ -95,15 +107,15 @@ func (p points) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 	defer buckets.Free()
 	words := devicetest.Upload(t, q, p.words)
 	var first []uint32
-	for i := range 2 {
-		if err := w.Sums(q, words, sorted, buckets, i == 1); err != nil {
+	for i := range all {
+		if err := w.Sums(q, words, sorted[i], buckets, i > 0); err != nil {
 			t.Fatal(err)
 		}
 		got, err := buckets.Read(q)
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.check(t, got, l, i+1)
+		p.check(t, got, all[:i+1]...)
 		if i == 0 {
 			first = got
 		}

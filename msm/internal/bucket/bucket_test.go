@@ -69,37 +69,40 @@ func (l lists) sorted(t *testing.T, q *device.Queue, room int) plan.Sorted {
 	return plan.Sorted{Entries: devicetest.Upload(t, q, entries), Offsets: devicetest.Upload(t, q, offsets), Buckets: len(l)}
 }
 
-// check compares every bucket with times its known sum.
-func (b bases) check(t *testing.T, got []uint32, l lists, times int) {
+// check compares every bucket with its known sum over some lists.
+func (b bases) check(t *testing.T, got []uint32, all ...lists) {
 	t.Helper()
 	n := b.group.XYZZBytes() / 4
 	known, c := map[int]curvetest.Point{}, curvetest.Curve{Group: weierstrass(b.group)}
-	for i, list := range l {
-		k := 0
-		for _, e := range list {
-			if e&plan.Sign != 0 {
-				k -= b.factor[e&^plan.Sign]
-			} else {
-				k += b.factor[e]
+	for i := range all[0] {
+		k, entries := 0, 0
+		for _, l := range all {
+			entries += len(l[i])
+			for _, e := range l[i] {
+				if e&plan.Sign != 0 {
+					k -= b.factor[e&^plan.Sign]
+				} else {
+					k += b.factor[e]
+				}
 			}
 		}
 		want, ok := known[k]
 		if !ok {
-			want = c.Mul(big.NewInt(int64(k*times)), c.Generator())
+			want = c.Mul(big.NewInt(int64(k)), c.Generator())
 			known[k] = want
 		}
 		p, ok := c.FromXYZZ(got[n*i : n*(i+1)])
 		if !ok {
-			t.Fatalf("bucket %d of %d: not canonical, or no point of the curve", i, len(l))
+			t.Fatalf("bucket %d of %d: not canonical, or no point of the curve", i, len(all[0]))
 		}
 		if !c.Equal(p, want) {
-			t.Fatalf("bucket %d of %d, of %d entries: not %d times the generator", i, len(l), len(list), k*times)
+			t.Fatalf("bucket %d of %d, of %d entries in %d lists: not %d times the generator", i, len(all[0]), entries, len(all), k)
 		}
 	}
 }
 
-// run adds up l twice, the second time onto the first, and checks both; it returns the
-// first result.
+// run adds up l, then onto that l again and l backwards, so that sums also come to
+// buckets that had none, and checks each; it returns the first result.
 func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 	t.Helper()
 	entries := 0
@@ -112,7 +115,7 @@ func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 		t.Fatal(err)
 	}
 	defer w.Free()
-	points, sorted := devicetest.Upload(t, q, b.words), l.sorted(t, q, room)
+	points := devicetest.Upload(t, q, b.words)
 	if b.group.Edwards != nil {
 		affine := points
 		points = devicetest.Upload(t, q, make([]uint32, len(b.words)/2*3))
@@ -126,15 +129,18 @@ func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 	}
 	defer buckets.Free()
 	var first []uint32
-	for i := range 2 {
-		if err := w.Sums(q, points, sorted, buckets, i == 1); err != nil {
+	back := slices.Clone(l)
+	slices.Reverse(back)
+	all := []lists{l, l, back}
+	for i, l := range all {
+		if err := w.Sums(q, points, l.sorted(t, q, room), buckets, i > 0); err != nil {
 			t.Fatal(err)
 		}
 		got, err := b.read(q, buckets)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b.check(t, got, l, i+1)
+		b.check(t, got, all[:i+1]...)
 		if i == 0 {
 			first = got
 		}

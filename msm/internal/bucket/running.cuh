@@ -4,13 +4,16 @@
 #include "curve/xyzz.cuh"
 #include "msm/internal/bucket/chunks.cuh"
 
+// resume is a sum from memory as accumulate takes it.
+template <class C> DEVICE_INLINE const XYZZ<C> &resume(const XYZZ<C> &s) { return s; }
+
 template <class C> struct InRegisters {
   typedef typename C::Point Point;
   typename C::Sum sum;
 
   __device__ __forceinline__ InRegisters(uint4 *) { clear(); }
   __device__ __forceinline__ void clear() { set_infinity(sum); }
-  __device__ __forceinline__ void put(const typename C::Sum &s) { sum = s; }
+  __device__ __forceinline__ void put(const typename C::Sum &s) { sum = resume(s); }
   __device__ __forceinline__ void write(u32 *to) const { store(to, canonical(sum)); }
 
   // take adds the point at from, or its negative.
