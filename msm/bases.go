@@ -1,7 +1,9 @@
 package msm
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 
@@ -195,6 +197,13 @@ func (b *Bases[P, S]) sum(ctx context.Context, n int, host func() []S, src ...so
 		return b.curve.Host.Sum(ctx, b.points, scalars)
 	}
 	parts, err := b.parts(ctx, src)
+	if errors.Is(err, ErrInput) && len(b.residents) > 1 {
+		// Another device may have an earlier bad scalar, and have been stopped before it
+		// could tell.
+		if scalars := host(); len(scalars) == n {
+			err = cmp.Or(checkScalars(b.curve.Group.Scalar, scalars), err)
+		}
+	}
 	if err != nil {
 		return none, err
 	}

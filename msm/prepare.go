@@ -111,6 +111,9 @@ func (p *Prepared[S]) Close() {
 // SumPrepared is Sum with scalars that were prepared by bases which share b's digits.
 func (b *Bases[P, S]) SumPrepared(ctx context.Context, p *Prepared[S]) (P, error) {
 	var none P
+	if p == nil {
+		return none, fmt.Errorf("msm: %w: no prepared scalars", ErrInput)
+	}
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	p.mu.RLock()

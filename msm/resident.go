@@ -51,6 +51,9 @@ type key struct {
 // chooseWindows takes the cheapest windows for which a device has the memory.
 func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Options) (*plan.Windows, error) {
 	if o.Digits != nil {
+		if o.Digits.windows == nil {
+			return nil, fmt.Errorf("msm: %s: %w: digits of no bases", g.Name, ErrInput)
+		}
 		if o.Digits.n != n || o.Digits.field != g.Scalar {
 			return nil, fmt.Errorf("msm: %s: %w: digits of %d scalars of %s for %d of %s", g.Name, ErrInput, o.Digits.n, o.Digits.field.Name, n, g.Scalar.Name)
 		}

@@ -299,3 +299,36 @@ func TestPrepared(t *testing.T) {
 		}
 	})
 }
+
+// Values that no function of the package has made, and the first of several bad scalars
+// whichever device finds one first.
+func TestStrangers(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	const n = 90
+	ctx := context.Background()
+	x := &task{random(r, n), random(r, n)}
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		if _, err := msm.New(q.Device(), msmtest.Toy61, x.bases(), msm.Options{Digits: &msm.Digits{}}); !errors.Is(err, msm.ErrInput) {
+			t.Errorf("digits of nothing: %v", err)
+		}
+		b, err := msm.New(q.Device(), msmtest.Toy61, x.bases(), msm.Options{Devices: []*device.Device{q.Device(), q.Device(), q.Device()}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer b.Close()
+		for name, p := range map[string]*msm.Prepared[fr.Element]{"nil": nil, "zero": {}} {
+			if _, err := b.SumPrepared(ctx, p); !errors.Is(err, msm.ErrInput) {
+				t.Errorf("%s for prepared scalars: %v", name, err)
+			}
+		}
+		scalars := x.scalars()
+		for _, i := range []int{25, 26, 50, 89} {
+			scalars[i][0] = ^uint64(0)
+		}
+		for range 5 {
+			if _, err := b.Sum(ctx, scalars); !errors.Is(err, msm.ErrInput) || !strings.Contains(err.Error(), "scalar 25:") {
+				t.Errorf("four bad scalars on three devices: %v", err)
+			}
+		}
+	})
+}
