@@ -100,11 +100,16 @@ type output struct {
 // written at its end: existing files without --force, missing folders, and
 // standard output when it is taken.
 func (a *app) checkOutputs(paths ...string) error {
+	stdout := false
 	for _, p := range paths {
 		if p == "-" {
 			if a.json {
 				return usageError("-o - and --json both want standard output")
 			}
+			if stdout {
+				return usageError("- stands for standard output, where one file can go only")
+			}
+			stdout = true
 			continue
 		}
 		info, err := os.Lstat(p)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"runtime"
 	"slices"
@@ -300,6 +301,9 @@ func (a *app) msmSampleCommand() *cobra.Command {
 			}
 			r.N = f.n
 			p.end()
+			if f.points == "-" || f.scalars == "-" {
+				return nil // the file is all that standard output is for
+			}
 			return a.result(map[string]any{"curve": r.Curve, "group": r.Group, "n": r.N, "seed": f.seed, "kind": f.kind,
 				"infinity": r.Infinity, "x": r.X, "y": r.Y}, "%s", r.text())
 		},
@@ -312,8 +316,15 @@ func (a *app) msmSampleCommand() *cobra.Command {
 	return c
 }
 
-// openRead opens a file to be read in pieces.
-func (a *app) openRead(what, path string) (*os.File, error) {
+// openRead opens a file ("-" is standard input) to be read in pieces.
+func (a *app) openRead(what, path string) (io.ReadCloser, error) {
+	if path == "-" {
+		if a.stdin {
+			return nil, usageError("- stands for standard input, which can be read once only")
+		}
+		a.stdin = true
+		return io.NopCloser(a.In), nil
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, inputError("reading %s %s: %w", what, path, plainFS(err))

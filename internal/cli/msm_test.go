@@ -99,6 +99,28 @@ func TestMSMErrors(t *testing.T) {
 	}
 }
 
+// - is standard input and output, for one file each and nothing else.
+func TestMSMStandardStreams(t *testing.T) {
+	dir := t.TempDir()
+	p, s, s2 := filepath.Join(dir, "p"), filepath.Join(dir, "s"), filepath.Join(dir, "s2")
+	want := must(t, "msm", "sample", "--curve", "bn254", "--n", "5", "--points", p, "--scalars", s)
+	points, err := os.ReadFile(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := must(t, "msm", "sample", "--curve", "bn254", "--n", "5", "--points", "-", "--scalars", s2); got != string(points) {
+		t.Errorf("points to standard output: %d bytes, want %d", len(got), len(points))
+	}
+	if r := runWith(t, nil, string(points), "msm", "--curve", "bn254", "--points", "-", "--scalars", s, "--quiet"); r.code != ExitOK || r.out != want {
+		t.Errorf("points from standard input: exit %d, %q, %s", r.code, r.out, r.err)
+	}
+	for _, verb := range [][]string{{"msm"}, {"msm", "sample"}} {
+		if r := runWith(t, nil, string(points), append(verb, "--curve", "bn254", "--points", "-", "--scalars", "-")...); r.code != ExitUsage || r.out != "" {
+			t.Errorf("%v with - twice: exit %d, %q, %s", verb, r.code, r.out, r.err)
+		}
+	}
+}
+
 func TestWarmNeedsAGPU(t *testing.T) {
 	if r := run(t, "doctor", "--warm", "--device", "cpu"); r.code != ExitDevice {
 		t.Errorf("exit %d: %s", r.code, r.err)
