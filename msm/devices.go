@@ -21,7 +21,8 @@ func (b *Bases[P, S]) reside(devices []*device.Device, points ...pointsFrom) err
 		return nil
 	}
 	var err error
-	if b.windows, err = chooseWindows(devices[0], b.curve.Group, b.n, len(devices), &b.options); err != nil {
+	there := points[0].device.Len() > 0 && form(b.curve.Group, &b.options) == b.curve.Group
+	if b.windows, err = chooseWindows(devices[0], b.curve.Group, b.n, len(devices), &b.options, there); err != nil {
 		return err
 	}
 	for i, d := range devices {
@@ -49,7 +50,7 @@ func (b *Bases[P, S]) windowsFor(n, devices int) (*plan.Windows, error) {
 	}
 	o := b.options
 	o.Tables, o.Digits = 0, nil
-	w, err := chooseWindows(b.residents[0].dev, b.curve.Group, n, devices, &o)
+	w, err := chooseWindows(b.residents[0].dev, b.curve.Group, n, devices, &o, true)
 	if err == nil {
 		b.others.Store(k, w)
 	}

@@ -48,8 +48,9 @@ type key struct {
 	link   float64
 }
 
-// chooseWindows takes the cheapest windows for which a device has the memory.
-func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Options) (*plan.Windows, error) {
+// chooseWindows takes the cheapest windows for which a device has the memory. The points,
+// but for copies, are there already or take memory, too.
+func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Options, there bool) (*plan.Windows, error) {
 	if o.Digits != nil {
 		if o.Digits.windows == nil {
 			return nil, fmt.Errorf("msm: %s: %w: digits of no bases", g.Name, ErrInput)
@@ -73,12 +74,15 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 		return nil, fmt.Errorf("msm: %s: %w: no windows of %d bits", g.Name, ErrInput, o.Window)
 	}
 	var first error
+	least := int64(math.MaxInt64)
 	for _, w := range choices {
+		points := int64(n) * int64(w.Copies) * int64(g.AffineBytes())
+		if there && w.Copies == 1 {
+			points = 0
+		}
 		left := free
 		if left > 0 {
-			if left -= int64(n) * int64(w.Copies) * int64(g.AffineBytes()); left <= 0 {
-				left = 1
-			}
+			left = max(1, left-points)
 		}
 		l := limits{info: dev.Info(), memory: left, chunk: o.Chunk, upload: true}
 		_, err := newSchedule(g, w, plan.Range{To: n, High: w.Buckets()}, l)
@@ -88,8 +92,15 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 		if first == nil {
 			first = err
 		}
+		if e := (*device.Error)(nil); errors.As(err, &e) && e.Bytes < math.MaxInt64-points {
+			least = min(least, e.Bytes+points)
+		}
 	}
-	return nil, first
+	if least == math.MaxInt64 {
+		return nil, first
+	}
+	return nil, &device.Error{Device: dev.Name(), Op: "multi-scalar multiplication of " + g.Name, Bytes: least, Class: device.ErrNoMemory,
+		Text: fmt.Sprintf("%d points and a sum over them need that much, %d bytes are left", n, free)}
 }
 
 // memory is what buffers may still take on a device, 0 if there is no limit.

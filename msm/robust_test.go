@@ -77,6 +77,33 @@ func TestMemory(t *testing.T) {
 	})
 }
 
+// Memory of points counts once: not again if they are on the device already, and in what
+// an error says is needed.
+func TestMemoryOfPoints(t *testing.T) {
+	const n, size = 1 << 18, 16
+	points := make([]toy61.G1Affine, n)
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		d := q.Device()
+		there := devicetest.Upload(t, q, points)
+		defer d.SetBudget(0)
+		d.SetBudget(d.InUse() + n*size)
+		b, err := msm.NewBuffer(d, msmtest.Toy61, there, msm.Options{})
+		if err != nil {
+			t.Fatalf("points that are there, with as much memory again: %v", err)
+		}
+		b.Close()
+		e := (*device.Error)(nil)
+		if _, err := msm.New(d, msmtest.Toy61, points, msm.Options{}); !errors.Is(err, device.ErrNoMemory) || !errors.As(err, &e) || e.Bytes <= n*size {
+			t.Fatalf("points that leave no memory: %v", err)
+		}
+		d.SetBudget(d.InUse() + e.Bytes)
+		if b, err = msm.New(d, msmtest.Toy61, points, msm.Options{}); err != nil {
+			t.Fatalf("with the %d bytes asked for: %v", e.Bytes, err)
+		}
+		b.Close()
+	})
+}
+
 // countdown is a context that ends when it has been asked for its error some times.
 type countdown struct {
 	context.Context
