@@ -107,12 +107,20 @@ type shape struct {
 	least   int // entries of a chunk, at least
 }
 
-// waves is how many times the threads that a card holds.
-const waves = 4
+// The threads are as many times those that a card holds: four, and more for long lists,
+// because threads end at different times and leave the card half empty in the end. A
+// chunk that is cut for that keeps so many entries that its partial sums do not count.
+const (
+	waves     = 4
+	mostWaves = 16
+	longChunk = 512
+)
 
 func (u *unit) shape(units, entries int) shape {
 	const least = 8
-	return shape{threads: max(1, min(units*u.resident*u.threads*waves, (entries+least-1)/least)), least: least}
+	held := units * u.resident * u.threads
+	w := min(max(waves, entries/(held*longChunk)), mostWaves)
+	return shape{threads: max(1, min(held*w, (entries+least-1)/least)), least: least}
 }
 
 // slots are the numbers of partial sums that each step leaves; the last is at most merged.
