@@ -94,3 +94,25 @@ func TestInput(t *testing.T) {
 		t.Errorf("another group: %v", err)
 	}
 }
+
+// Points in Edwards form are in memory twice while they are made, which bounds the copies.
+func TestEdwardsMemory(t *testing.T) {
+	d, err := device.Open("simt")
+	if err != nil {
+		t.Skip(err)
+	}
+	const n, both = 1 << 16, 96 + 144
+	defer d.SetBudget(0)
+	o := &Options{Subgroup: Asserted, Tables: 1 << 40}
+	for budget, fits := range map[int64]bool{4 * 144 * n: true, 9 * 144 * n: true, both*n - 1: false} {
+		d.SetBudget(d.InUse() + budget)
+		w, err := chooseWindows(d, curve.BLS12377G1, n, 1, o, false)
+		e := (*device.Error)(nil)
+		switch {
+		case fits && (err != nil || int64(w.Copies)*both*n > budget):
+			t.Errorf("%d bytes: %+v, %v", budget, w, err)
+		case !fits && (!errors.As(err, &e) || !errors.Is(err, device.ErrNoMemory) || e.Bytes < both*n):
+			t.Errorf("%d bytes: %v", budget, err)
+		}
+	}
+}

@@ -63,6 +63,7 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 	if o.windows != nil {
 		return o.windows, nil
 	}
+	given := g.AffineBytes()
 	g = form(g, o)
 	p := plan.Problem{Group: g, N: n, Devices: devices, Card: plan.CardOf(dev.Info()), Tables: o.Tables, Window: o.Window}
 	free, err := memory(dev)
@@ -79,6 +80,12 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 		points := int64(n) * int64(w.Copies) * int64(g.AffineBytes())
 		if there && w.Copies == 1 {
 			points = 0
+		} else if g.Edwards != nil {
+			// Both forms are there for a moment.
+			if both := points + int64(n)*int64(w.Copies)*int64(given); free > 0 && both > free {
+				least = min(least, both)
+				continue
+			}
 		}
 		left := free
 		if left > 0 {
@@ -96,7 +103,7 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 			least = min(least, e.Bytes+points)
 		}
 	}
-	if least == math.MaxInt64 {
+	if least == math.MaxInt64 && first != nil {
 		return nil, first
 	}
 	return nil, &device.Error{Device: dev.Name(), Op: "multi-scalar multiplication of " + g.Name, Bytes: least, Class: device.ErrNoMemory,
