@@ -37,7 +37,8 @@ func (b *Bases[P, S]) Simulate(ctx context.Context, scalars device.Buffer[S], de
 	if err := sameLength(scalars.Len(), b.n); err != nil {
 		return nil, err
 	}
-	if devices < 1 || len(b.residents) == 0 {
+	const most = 1 << 20
+	if devices < 1 || devices > most || len(b.residents) == 0 {
 		return nil, fmt.Errorf("msm: %w: %d simulated devices, bases on %d", ErrInput, devices, len(b.residents))
 	}
 	w, err := b.windowsFor(b.n, devices)

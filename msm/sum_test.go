@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/big"
 	"math/rand/v2"
 	"strings"
@@ -320,6 +321,9 @@ func TestStrangers(t *testing.T) {
 			if _, err := b.SumPrepared(ctx, p); !errors.Is(err, msm.ErrInput) {
 				t.Errorf("%s for prepared scalars: %v", name, err)
 			}
+		}
+		if _, err := b.Simulate(ctx, devicetest.Upload(t, q, x.scalars()), math.MaxInt); !errors.Is(err, msm.ErrInput) {
+			t.Errorf("the most devices: %v", err)
 		}
 		scalars := x.scalars()
 		for _, i := range []int{25, 26, 50, 89} {
