@@ -20,6 +20,14 @@ func (s *stream) Record(op func() error) (driver.Graph, error) {
 	if s.streamBeginCapture == 0 || s.streamEndCapture == 0 || s.graphInstantiate == 0 || s.graphLaunch == 0 || s.graphExecDestroy == 0 || s.graphDestroy == 0 {
 		return nil, &driver.Error{Op: "record", Text: s.path + " has no graphs", Class: driver.ErrUnavailable}
 	}
+	// A fence that another goroutine takes meanwhile would put an event into the
+	// recording, and such an event can never be asked whether it has passed. So fences
+	// leave the stream out until the end; they need not know of what it did before.
+	if err := s.Sync(); err != nil {
+		return nil, err
+	}
+	s.hide(true)
+	defer s.hide(false)
 	// Relaxed: what other goroutines do meanwhile on this thread is theirs.
 	const relaxed = 2
 	if err := s.do("begin a recording", s.streamBeginCapture, s.handle, relaxed); err != nil {
@@ -54,4 +62,15 @@ func (g *graph) Close() error {
 	exec := g.exec
 	g.exec = 0
 	return g.s.do("destroy a graph", g.s.graphExecDestroy, exec)
+}
+
+// hide takes the stream out of those that fences wait for, or puts it back.
+func (s *stream) hide(hidden bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if hidden {
+		delete(s.streams, s)
+	} else {
+		s.streams[s] = true
+	}
 }

@@ -42,6 +42,16 @@ func TestGraph(t *testing.T) {
 		t.Errorf("closing: %v, %d graphs left", err, f.count(liveGraphs))
 	}
 
+	// A fence that is taken during a recording leaves the stream out, and only then.
+	fences := func() int { return len(must((*deviceMemory)(d).fence())(t).(*events).list) }
+	during := -1
+	if err := must(s.Record(func() error { during = fences(); return launch() }))(t).Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after := fences(); during != 0 || after != 1 {
+		t.Errorf("fences over %d streams during a recording of the only one, %d after it", during, after)
+	}
+
 	// What a recording does not take leaves no graph and a stream that works.
 	failure := errors.New("no more")
 	if _, err := s.Record(func() error { return errors.Join(launch(), failure) }); !errors.Is(err, failure) {
