@@ -303,8 +303,11 @@ func (r *resident) execute(ctx context.Context, s *schedule, src source, lists [
 		return nil, err
 	}
 	defer main.Close()
+	// Additions fill the card, so that sorting one group of windows beside another's
+	// additions takes longer than the one after the other (bench/NOTES.md). Chunks of
+	// points have their own reasons: uploads.
 	side := main
-	if len(s.chunks)*len(s.groups) > 1 && !r.options.Serial {
+	if len(s.chunks) > 1 && !r.options.Serial {
 		if side, err = r.dev.NewQueue(ctx); err != nil {
 			return nil, err
 		}
