@@ -32,11 +32,8 @@ func TestInverse(t *testing.T) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
 		for _, f := range fields {
 			p, r := f.Modulus, devicetest.Rand(3)
-			var values []*big.Int
 			// As numbers, not as what they stand for.
-			for _, v := range []*big.Int{big.NewInt(0), big.NewInt(1), big.NewInt(2), new(big.Int).Rsh(p, 1), new(big.Int).Sub(p, big.NewInt(2)), new(big.Int).Sub(p, big.NewInt(1))} {
-				values = append(values, v)
-			}
+			values := []*big.Int{big.NewInt(0), big.NewInt(1), big.NewInt(2), new(big.Int).Rsh(p, 1), new(big.Int).Sub(p, big.NewInt(2)), new(big.Int).Sub(p, big.NewInt(1))}
 			for i := 1; i < f.Bits()-1; i++ {
 				v := new(big.Int).Lsh(big.NewInt(1), uint(i))
 				values = append(values, v, new(big.Int).Sub(v, big.NewInt(1)), new(big.Int).Sub(p, v))

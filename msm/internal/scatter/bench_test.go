@@ -110,7 +110,6 @@ func BenchmarkRun(b *testing.B) {
 		width, err := strconv.Atoi(p[2])
 		must(b, err)
 		if key := p[0] + p[1] + p[3]; key != had {
-			words = nil
 			words, had = canonicalScalars(f, 1<<log, p[3]), key
 		}
 		form := Canonical

@@ -59,7 +59,8 @@ func Spill(f Formula, registers, shared int) (steps []Step, moves int, ok bool) 
 		var more []place
 		for _, at := range level {
 			for v, name := range p.names {
-				bit, next, step := uint32(1)<<v, at, Step{}
+				bit, next := uint32(1)<<v, at
+				var step Step
 				switch {
 				case at.registers&bit != 0 && count(at.shared) < shared:
 					next.registers, next.shared, step = at.registers&^bit, at.shared|bit, Step{Store: name}
