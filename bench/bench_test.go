@@ -183,7 +183,7 @@ func narrow(name string) bool {
 	return (os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != "") && wide.MatchString(name)
 }
 
-var wide = regexp.MustCompile(`^(product|accumulate|field)-.*(377|381|753|761)|\.(bls12377|bls12381|mnt4753)`)
+var wide = regexp.MustCompile(`^(product|accumulate|field)-.*(377|381|753|761)|\.(bls12377|bls12381|bw6761|mnt4753)`)
 
 func TestSmallCases(t *testing.T) {
 	for _, name := range []string{"cpu", "simt"} {

@@ -22,8 +22,8 @@ import (
 	"maps"
 	"os"
 	"path"
+	"regexp"
 	"runtime"
-	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -164,11 +164,11 @@ func compileAll(c *nvrtc.Compiler, sources []*kernel.Source, archs []string) (Ta
 // compiled for tableArch only.
 func repeats(s *kernel.Source) bool {
 	parts := strings.Split(path.Base(s.Name), ".")
-	if len(parts) != 3 || !strings.HasPrefix(s.Name, "msm/") && !strings.HasPrefix(s.Name, "curve/") {
-		return false
-	}
-	return !slices.Contains([]string{"bn254_g1", "bn254_fr", "bn254_fp", "toy61"}, parts[1])
+	return len(parts) == 3 && wide.MatchString(parts[1])
 }
+
+// wide are the variants of units for long fields, and those for points of BN254's G2.
+var wide = regexp.MustCompile(`^(bls12|bw6|mnt4|bn254_g2)|381|753`)
 
 // compile returns the usage of each kernel of s.
 func compile(c *nvrtc.Compiler, s *kernel.Source, arch string) (map[string]Usage, error) {
