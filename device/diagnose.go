@@ -150,7 +150,7 @@ func (d *Diagnosis) advise() []string {
 	if d.NVRTC.supported && d.NVRTC.Library == "" {
 		s := "NVRTC: not found; pip install nvidia-cuda-nvrtc, or set " + nvrtc.Env + " to libnvrtc.so.13"
 		if d.NVRTC.BuiltIn > 0 {
-			s += fmt.Sprintf(" (until then the PTX of %d units that is built in is used)", d.NVRTC.BuiltIn)
+			s += fmt.Sprintf(" (until then the PTX of %d units that is built in is used, and what is not among them cannot run on a GPU: multi-scalar multiplication, sum-checks over your own expressions)", d.NVRTC.BuiltIn)
 		}
 		add("%s", s)
 	}

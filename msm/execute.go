@@ -9,10 +9,10 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
 )
 
-// run is one multiplication by a schedule. Sorting and the reduction of buckets run on
-// side, beside the additions on main: while group k is added up, group k+1 is sorted
-// and group k-1 reduced. Uploads have a third queue, so that chunk k+1 comes while
-// chunk k is worked on.
+// run is one multiplication by a schedule. With several chunks, sorting and the
+// reduction of buckets run on side, beside the additions on main, and uploads have a
+// third queue, so that chunk k+1 comes while chunk k is worked on. With one, all three
+// are the same.
 type run struct {
 	*schedule
 	main, side *device.Queue
@@ -24,7 +24,7 @@ type run struct {
 	sums    adder
 	scalars []device.Buffer[uint32] // memory for uploads
 	words   device.Buffer[uint32]   // of the present chunk's scalars
-	buckets []device.Buffer[uint32] // by group, or two in turn
+	buckets []device.Buffer[uint32] // by group, or one for all in turn
 	pieces  []device.Buffer[uint32] // by group, what the reduction asks for
 	out     device.Buffer[uint32]   // the sums of all groups, then the first bad scalar of each chunk
 	frees   []func()
@@ -84,7 +84,7 @@ func (r *run) alloc() error {
 		n := most
 		if len(r.chunks) > 1 {
 			n = r.groups[i][1] - r.groups[i][0]
-		} else if i == 2 {
+		} else if i == 1 {
 			break
 		}
 		b, err := alloc(r, r.main, n*xyzz)

@@ -49,10 +49,12 @@ type prepared struct {
 	sorts    []*scatter.Workspace
 }
 
-// forGroup is the schedule for additions in another group, over the same scalars.
-func (s *schedule) forGroup(g *curve.Group) *schedule {
+// forGroup is the schedule for additions in another group, over the same scalars, which
+// are sorted.
+func (s *schedule) forGroup(g *curve.Group, info device.Info, adder int) *schedule {
 	c := *s
-	c.group, c.affine = g, batchAffine(g, s.entries, adderBest)
+	c.group, c.affine = g, batchAffine(g, s.entries, adder)
+	c.bytes = c.memory(info, 0)
 	return &c
 }
 
@@ -176,7 +178,7 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 	if s == nil {
 		return nil, fmt.Errorf("msm: %w: %d points in %d windows are too many entries to sort ahead", ErrInput, n, len(r.windows.List))
 	}
-	need := int64(0)
+	need := int64(n) * int64(r.group.Scalar.Bytes())
 	for _, x := range s.layouts[0] {
 		need += x.Bytes()
 	}

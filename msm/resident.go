@@ -255,7 +255,7 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share
 	}
 	defer leave()
 	if p != nil {
-		s := p.schedule.forGroup(r.group)
+		s := p.schedule.forGroup(r.group, r.dev.Info(), r.options.adder)
 		stop, err := r.start(ctx, func(free int64) bool { return s.bytes <= free })
 		if err != nil {
 			return nil, err
@@ -303,11 +303,8 @@ func (r *resident) execute(ctx context.Context, s *schedule, src source, lists [
 		return nil, err
 	}
 	defer main.Close()
-	// Additions fill the card, so that sorting one group of windows beside another's
-	// additions takes longer than the one after the other (bench/NOTES.md). Chunks of
-	// points have their own reasons: uploads.
 	side := main
-	if len(s.chunks) > 1 && !r.options.Serial {
+	if s.beside() && !r.options.Serial {
 		if side, err = r.dev.NewQueue(ctx); err != nil {
 			return nil, err
 		}

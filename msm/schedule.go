@@ -103,22 +103,14 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 	for ; from < rng.To; from += chunk {
 		s.chunks = append(s.chunks, [2]int{from, min(from+chunk, rng.To)})
 	}
-	s.groups = cut(w, rng, groups)
-	sum := int64(0)
-	buckets, widest, most := 0, 0, int64(0)
+	s.groups = cut(w, rng, groups, s.beside())
+	most := int64(0)
 	for _, b := range s.groups {
 		r, err := reduce.New(w.List, b[0], b[1])
 		if err != nil {
 			return nil, err
 		}
 		s.reduces = append(s.reduces, r)
-		sum += int64(r.Sums())
-		widest = max(widest, b[1]-b[0])
-		if len(s.chunks) > 1 {
-			buckets += b[1] - b[0]
-		} else {
-			buckets = max(buckets, min(2, len(s.groups))*(b[1]-b[0]))
-		}
 	}
 	for i, c := range s.chunks {
 		var row []*scatter.Layout
@@ -139,16 +131,32 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		s.layouts = append(s.layouts, row)
 	}
 	s.affine = batchAffine(g, s.entries, l.adder)
-	s.bytes = most*int64(s.workspaces()) + adderBytes(g, l.info, s.entries, s.affine, int64(widest)*int64(g.XYZZBytes()), len(s.chunks) > 1) +
-		(int64(buckets)+sum)*int64(g.XYZZBytes()) + int64(len(s.chunks))*4
+	sorting := most * int64(s.workspaces())
 	if s.upload {
 		for _, n := range s.inFlight() {
-			s.bytes += int64(n) * int64(g.Scalar.Bytes())
+			sorting += int64(n) * int64(g.Scalar.Bytes())
 		}
 	}
-	// The device rounds allocations up, by an eighth at most.
-	s.bytes += s.bytes/8 + 1<<20
+	s.bytes = s.memory(l.info, sorting)
 	return s, nil
+}
+
+// memory is the bytes that s takes besides the points, of which so many are for sorting
+// and for the scalars.
+func (s *schedule) memory(info device.Info, sorting int64) int64 {
+	all, widest, sums := 0, 0, 0
+	for i, b := range s.groups {
+		all += b[1] - b[0]
+		widest = max(widest, b[1]-b[0])
+		sums += s.reduces[i].Sums()
+	}
+	buckets, sum := widest, int64(s.group.XYZZBytes())
+	if s.beside() {
+		buckets = all
+	}
+	n := sorting + adderBytes(s.group, info, s.entries, s.affine, int64(widest)*sum, s.beside()) + int64(buckets+sums)*sum + int64(len(s.chunks))*4
+	// The device rounds allocations up, by an eighth at most.
+	return n + n/8 + 1<<20
 }
 
 // lead is the lengths of the two chunks that n points are cut into so that only the
@@ -187,12 +195,23 @@ func entries(w *plan.Windows, buckets [2]int, n int) int64 {
 	return t
 }
 
-// workspaces for sorting: two where there is something to sort ahead.
-func (s *schedule) workspaces() int { return min(2, len(s.chunks)*len(s.groups)) }
+// beside says whether the next sorting goes on beside additions. Those fill the card, so
+// that groups of windows are done one after the other (bench/NOTES.md); chunks of points
+// come one by one, and while one is added up the next can be sorted.
+func (s *schedule) beside() bool { return len(s.chunks) > 1 }
 
-// cut makes groups of whole sets of buckets, as far as the range has them, the first of
-// one set, since nothing else goes on while that is sorted.
-func cut(w *plan.Windows, rng plan.Range, groups int) [][2]int {
+// workspaces for sorting: two where the next sorting goes on beside.
+func (s *schedule) workspaces() int {
+	if s.beside() {
+		return 2
+	}
+	return 1
+}
+
+// cut makes groups of whole sets of buckets, as far as the range has them; where sorting
+// goes on beside additions the first is one set, since nothing else goes on while that
+// is sorted.
+func cut(w *plan.Windows, rng plan.Range, groups int, beside bool) [][2]int {
 	var sets [][2]int
 	ends := w.Sets()
 	for i := range ends[1:] {
@@ -204,7 +223,7 @@ func cut(w *plan.Windows, rng plan.Range, groups int) [][2]int {
 	var out [][2]int
 	for len(sets) > 0 {
 		k := 1
-		if left := groups - len(out); len(out) > 0 || groups == 1 {
+		if left := groups - len(out); len(out) > 0 || groups == 1 || !beside {
 			k = (len(sets) + max(left, 1) - 1) / max(left, 1)
 		}
 		out = append(out, [2]int{sets[0][0], sets[k-1][1]})

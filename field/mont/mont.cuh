@@ -1,6 +1,6 @@
 // Prime fields of many words in Montgomery form: x stands for x 2^(32N) mod p. The
 // constants come as a struct P (params.cuh). Every element that these functions take or
-// give is below p.
+// give is below 2p where P::LAZY, else below p; canonical() is below p.
 //
 // A product of all words of a by one word has its low and high halves overlap. Those
 // of every other word do not: they are one chain of carries over a row of words, and

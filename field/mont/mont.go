@@ -38,7 +38,8 @@ type Field struct {
 	Modulus *big.Int
 	Limbs   int // 32-bit words of an element, an even number
 
-	params *kernel.Source
+	params  *kernel.Source
+	unradix *big.Int // 2^(-32·Limbs) mod p
 }
 
 // New returns the field of a prime modulus, given in hexadecimal digits. Elements take
@@ -53,6 +54,7 @@ func New(name, modulus string) *Field {
 	if 32*f.Limbs == p.BitLen() {
 		panic(fmt.Sprintf("mont: %s: %d bits leave none unused", name, p.BitLen()))
 	}
+	f.unradix = new(big.Int).ModInverse(f.radix(), p)
 	one := new(big.Int).Mod(f.radix(), p)
 	r2 := new(big.Int).Mod(new(big.Int).Mul(f.radix(), f.radix()), p)
 	f.params = kernel.Template{Name: "field/mont/params.cuh", Text: paramsText}.Unit(name, []string{
@@ -126,8 +128,8 @@ func (f *Field) Int(words []uint32) *big.Int {
 
 // FromMontgomery is the number that an element's words stand for.
 func (f *Field) FromMontgomery(words []uint32) *big.Int {
-	inv := new(big.Int).ModInverse(f.radix(), f.Modulus)
-	return inv.Mod(inv.Mul(inv, f.Int(words)), f.Modulus)
+	v := f.Int(words)
+	return v.Mod(v.Mul(v, f.unradix), f.Modulus)
 }
 
 func (f *Field) list(v *big.Int) string {

@@ -25,7 +25,7 @@ func (a *app) msmCommand() *cobra.Command {
 		Use:   "msm --curve CURVE --points FILE --scalars FILE",
 		Short: "Multi-scalar multiplication over files of points and scalars",
 		Long: "Computes the sum of scalar times point over two files as gnark-crypto's Encoder writes them: []G1Affine or []G2Affine, raw or\n" +
-			"compressed, and []fr.Element. The result is one affine point; -o writes it as a file of one point.",
+			"compressed, and []fr.Element (MNT4-753 likewise). With --device cuda:all all GPUs share the work. The result is one affine point; -o writes it as a file of one point.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g, err := f.group()

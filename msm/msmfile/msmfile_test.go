@@ -247,49 +247,126 @@ func TestBadFiles(t *testing.T) {
 	}
 }
 
+// encodings is a point as both forms have it.
+type encodings interface {
+	raw() []byte
+	packed() []byte
+	onCurve() bool
+}
+
+type bn254G1 struct{ p bn254g.G1Affine }
+
+func (e bn254G1) raw() []byte    { b := e.p.RawBytes(); return b[:] }
+func (e bn254G1) packed() []byte { b := e.p.Bytes(); return b[:] }
+func (e bn254G1) onCurve() bool  { return e.p.IsOnCurve() }
+
+type bn254G2 struct{ p bn254g.G2Affine }
+
+func (e bn254G2) raw() []byte    { b := e.p.RawBytes(); return b[:] }
+func (e bn254G2) packed() []byte { b := e.p.Bytes(); return b[:] }
+func (e bn254G2) onCurve() bool  { return e.p.IsOnCurve() }
+
+type bls12381G1 struct{ p bls12381g.G1Affine }
+
+func (e bls12381G1) raw() []byte    { b := e.p.RawBytes(); return b[:] }
+func (e bls12381G1) packed() []byte { b := e.p.Bytes(); return b[:] }
+func (e bls12381G1) onCurve() bool  { return e.p.IsOnCurve() }
+
+// wrapped reads points and hides their types.
+func wrapped[P, S any](f *msmfile.Format[P, S], data []byte, wrap func(P) encodings) ([]encodings, error) {
+	r, err := f.Points(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	all, err := r.All()
+	var out []encodings
+	for _, p := range all {
+		out = append(out, wrap(p))
+	}
+	return out, err
+}
+
+// fuzzed are formats that differ in flags and coordinates: two bits for flags, an
+// extension, three bits.
+var fuzzed = []func(data []byte) ([]encodings, error){
+	func(data []byte) ([]encodings, error) {
+		return wrapped(bn254.G1Files, data, func(p bn254g.G1Affine) encodings { return bn254G1{p} })
+	},
+	func(data []byte) ([]encodings, error) {
+		return wrapped(bn254.G2Files, data, func(p bn254g.G2Affine) encodings { return bn254G2{p} })
+	},
+	func(data []byte) ([]encodings, error) {
+		return wrapped(bls12381.G1Files, data, func(p bls12381g.G1Affine) encodings { return bls12381G1{p} })
+	},
+}
+
 // What is read is written the same way, by whatever forms it mixes.
 func FuzzPoints(f *testing.F) {
-	seed := points(5, func(k *big.Int) bn254g.G1Affine { return *new(bn254g.G1Affine).ScalarMultiplicationBase(k) })
+	g1 := points(5, func(k *big.Int) bn254g.G1Affine { return *new(bn254g.G1Affine).ScalarMultiplicationBase(k) })
+	g2 := points(3, func(k *big.Int) bn254g.G2Affine { return *new(bn254g.G2Affine).ScalarMultiplicationBase(k) })
+	other := points(3, func(k *big.Int) bls12381g.G1Affine { return *new(bls12381g.G1Affine).ScalarMultiplicationBase(k) })
 	for _, form := range []msmfile.Form{msmfile.Raw, msmfile.Compressed} {
-		var b bytes.Buffer
-		if err := bn254.G1Files.WritePoints(&b, seed, form); err != nil {
+		var b [3]bytes.Buffer
+		if err := errors.Join(bn254.G1Files.WritePoints(&b[0], g1, form), bn254.G2Files.WritePoints(&b[1], g2, form), bls12381.G1Files.WritePoints(&b[2], other, form)); err != nil {
 			f.Fatal(err)
 		}
-		f.Add(b.Bytes())
-	}
-	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := bn254.G1Files.Points(bytes.NewReader(data))
-		if err != nil {
-			return
+		for i := range b {
+			f.Add(uint8(i), b[i].Bytes())
 		}
-		all, err := r.All()
+	}
+	f.Fuzz(func(t *testing.T, format uint8, data []byte) {
+		all, err := fuzzed[int(format)%len(fuzzed)](data)
 		if err != nil {
 			if !errors.Is(err, msmfile.ErrFormat) {
 				t.Fatal(err)
 			}
 			return
 		}
-		var out bytes.Buffer
-		if err := binary.Write(&out, binary.BigEndian, uint32(len(all))); err != nil {
-			t.Fatal(err)
+		if len(data) < 4 || binary.BigEndian.Uint32(data) != uint32(len(all)) {
+			t.Fatalf("%d points of %x", len(all), data)
 		}
 		rest := data[4:]
-		for i := range all {
-			if !all[i].IsOnCurve() {
+		for i, p := range all {
+			if !p.onCurve() {
 				t.Fatalf("point %d is not on the curve", i)
 			}
-			if raw := all[i].RawBytes(); bytes.HasPrefix(rest, raw[:]) {
+			if raw := p.raw(); bytes.HasPrefix(rest, raw) {
 				rest = rest[len(raw):]
 				continue
 			}
-			packed := all[i].Bytes()
-			if !bytes.HasPrefix(rest, packed[:]) {
+			packed := p.packed()
+			if !bytes.HasPrefix(rest, packed) {
 				t.Fatalf("point %d is written otherwise", i)
 			}
 			rest = rest[len(packed):]
 		}
 		if len(rest) != 0 {
 			t.Fatal("bytes were left out")
+		}
+	})
+}
+
+// Scalars that are read are written the same way: canonical, as many, and to the end.
+func FuzzScalars(f *testing.F) {
+	var b bytes.Buffer
+	if err := bn254.G1Files.WriteScalars(&b, make([]bn254fr.Element, 3)); err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b.Bytes())
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := bn254.G1Files.Scalars(bytes.NewReader(data))
+		if err == nil {
+			var all []bn254fr.Element
+			if all, err = r.All(); err == nil {
+				var out bytes.Buffer
+				if err := bn254.G1Files.WriteScalars(&out, all); err != nil || !bytes.Equal(out.Bytes(), data) {
+					t.Fatalf("%x is written as %x, %v", data, out.Bytes(), err)
+				}
+				return
+			}
+		}
+		if !errors.Is(err, msmfile.ErrFormat) {
+			t.Fatal(err)
 		}
 	})
 }

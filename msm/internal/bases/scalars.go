@@ -63,7 +63,7 @@ func Random(q *device.Queue, f *mont.Field, out device.Buffer[uint32], kind stri
 	if n == 0 {
 		return nil
 	}
-	s := stream{f, seed}
+	s := newStream(f, seed)
 	if q.OnHost() {
 		to := out.Host()
 		return q.Parallel(n, 1<<10, func(lo, hi int) {
@@ -72,7 +72,7 @@ func Random(q *device.Queue, f *mont.Field, out device.Buffer[uint32], kind stri
 			}
 		})
 	}
-	same, err := device.Upload(q, s.same())
+	same, err := device.Upload(q, s.same)
 	if err != nil {
 		return err
 	}
@@ -85,6 +85,18 @@ func Random(q *device.Queue, f *mont.Field, out device.Buffer[uint32], kind stri
 type stream struct {
 	f    *mont.Field
 	seed uint64
+	same []uint32 // the number that scalars have in common
+}
+
+// newStream is the stream of a seed. What scalars have in common is the first that index
+// 2^64 - 1 draws below the modulus.
+func newStream(f *mont.Field, seed uint64) stream {
+	s := stream{f: f, seed: seed}
+	for attempt := uint32(0); ; attempt++ {
+		if s.same = s.draw(1<<64-1, attempt); f.Int(s.same).Cmp(f.Modulus) < 0 {
+			return s
+		}
+	}
 }
 
 func philox(c [4]uint32, seed uint64) [4]uint32 {
@@ -117,23 +129,13 @@ func (s stream) draw(index uint64, attempt uint32) []uint32 {
 	return out
 }
 
-// same is the number that scalars have in common: the first that index 2^64 - 1 draws
-// below the modulus.
-func (s stream) same() []uint32 {
-	for attempt := uint32(0); ; attempt++ {
-		if w := s.draw(1<<64-1, attempt); s.f.Int(w).Cmp(s.f.Modulus) < 0 {
-			return w
-		}
-	}
-}
-
 func (s stream) scalar(kind int, index uint64) []uint32 {
 	coin := philox([4]uint32{uint32(index), uint32(index >> 32), 1<<32 - 1}, s.seed)[0] & 1
 	switch {
 	case kind == zeroOne:
 		return s.f.Montgomery(big.NewInt(int64(coin)))
 	case kind == equal, kind == half && coin == 1:
-		return s.f.Montgomery(s.f.Int(s.same()))
+		return s.f.Montgomery(s.f.Int(s.same))
 	}
 	for attempt := uint32(0); ; attempt++ {
 		w := s.draw(index, attempt)
@@ -142,8 +144,7 @@ func (s stream) scalar(kind int, index uint64) []uint32 {
 		}
 		if kind == hotWindow && s.f.Limbs > 4 {
 			const high = 1<<(hotFrom+hotBits-96) - 1
-			same := s.same()
-			w[2], w[3] = same[2], w[3]&^high|same[3]&high
+			w[2], w[3] = s.same[2], w[3]&^high|s.same[3]&high
 		}
 		v := s.f.Int(w)
 		switch {

@@ -56,8 +56,8 @@ func TestRandom(t *testing.T) {
 // What the kinds are said to be.
 func TestKinds(t *testing.T) {
 	for _, f := range fields {
-		s := stream{f, 7}
-		same := f.Int(s.same())
+		s := newStream(f, 7)
+		same := f.Int(s.same)
 		const n = 300
 		count := map[string]int{}
 		for i := range uint64(n) {

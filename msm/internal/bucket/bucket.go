@@ -215,11 +215,6 @@ func (w *Workspace) Free() {
 	w.levels = nil
 }
 
-// Chunks is how many chunks the list is cut into, and the least number of entries of
-// one; with them, and the number of entries that the device knows, goes the length of a
-// chunk (chunk in accumulate.cu).
-func (w *Workspace) Chunks() (chunks, least int) { return w.shape.threads, w.shape.least }
-
 // First is where the partial sums of the chunks go, two slots for each.
 func (w *Workspace) First() (ids, sums device.Buffer[uint32]) {
 	return w.levels[0].ids, w.levels[0].sums

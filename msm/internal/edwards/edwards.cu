@@ -52,7 +52,7 @@ DEVICE_INLINE Denominator denominator(const Affine<Group> &p, const Fractions &f
 extern "C" __global__ void __launch_bounds__(128) edwards_from_affine_VARIANT(const u32 *points, u32 *out, u32 n, u32 threads) {
   typedef Group::F F;
   const u32 t = blockIdx.x * blockDim.x + threadIdx.x;
-  if (t >= threads || t >= n) return;
+  if (t >= threads) return; // which are no more than n
   const u32 places = sizeof(Niels<Group>) / sizeof(F);
   F product;
   set_one(product);

@@ -42,7 +42,11 @@ func FromAffine(q *device.Queue, g *curve.Group, out, points device.Buffer[uint3
 	if n == 0 {
 		return nil
 	}
-	threads := min(n, max(256*q.Device().Info().Units, (n+perThread-1)/perThread))
+	return fromAffine(q, g, out, points, n, min(n, max(256*q.Device().Info().Units, (n+perThread-1)/perThread)))
+}
+
+// fromAffine has so many threads for n points.
+func fromAffine(q *device.Queue, g *curve.Group, out, points device.Buffer[uint32], n, threads int) error {
 	return launch(q, g, "edwards_from_affine", threads, points.Arg(), out.Arg(), device.U32(n), device.U32(threads))
 }
 

@@ -23,7 +23,7 @@ var (
 func precomputed(p curvetest.Point) []uint32 {
 	m, e := form.Base.Modulus, form.Edwards
 	x, y := new(big.Int), big.NewInt(1)
-	if !p.Infinity {
+	if !p.Infinity && p.Y[0].Sign() != 0 { // of order two: no image
 		one := big.NewInt(1)
 		x1 := new(big.Int).Add(p.X[0], one)
 		u := new(big.Int).Mul(x1, new(big.Int).ModInverse(e.Root3, m))
@@ -38,7 +38,8 @@ func precomputed(p curvetest.Point) []uint32 {
 
 func TestFromAffine(t *testing.T) {
 	points := g1.Multiples(g1.Generator(), 40)
-	points = append(points, g1.Neg(points[7]), points[0], points[0])
+	minus1 := new(big.Int).Sub(form.Base.Modulus, big.NewInt(1))
+	points = append(points, g1.Neg(points[7]), curvetest.Point{X: []*big.Int{minus1}, Y: []*big.Int{new(big.Int)}}, points[0], points[0])
 	var words, want []uint32
 	for _, p := range points {
 		words = append(words, g1.Affine(p)...)
@@ -52,15 +53,27 @@ func TestFromAffine(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer out.Free()
-			if err := FromAffine(q, form, out, in.Slice(0, 24*n)); err != nil {
-				t.Fatal(err)
-			}
-			got, err := out.Read(q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if !slices.Equal(got, want[:36*n]) {
-				t.Fatalf("%d points: wrong", n)
+			// A thread for each point, and threads that share an inversion among theirs.
+			for _, threads := range []int{0, 1, 3, 32} {
+				if err := out.Fill(q, 0xa5a5a5a5); err != nil {
+					t.Fatal(err)
+				}
+				points := in.Slice(0, 24*n)
+				if threads == 0 {
+					err = FromAffine(q, form, out, points)
+				} else {
+					err = fromAffine(q, form, out, points, n, min(threads, n))
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, err := out.Read(q)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !slices.Equal(got, want[:36*n]) {
+					t.Fatalf("%d points, %d threads: wrong", n, threads)
+				}
 			}
 		}
 	})

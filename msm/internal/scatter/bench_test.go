@@ -137,8 +137,6 @@ func tuningOf(b *testing.B, info device.Info, name string) Tuning {
 		v, _ := strconv.Atoi(value)
 		switch key {
 		case "default":
-		case "beside":
-			t = Beside(info)
 		case "naive": // an atomic addition an entry, straight to the buckets
 			t.Direct, t.TileBins = 1<<30, 0
 		case "direct": // the hierarchical scatter, straight to the buckets

@@ -160,38 +160,6 @@ extern "C" __global__ void __launch_bounds__(1024, 2) scatter_fine(u32 *entries,
   for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) entries[bin.start + i] = sorted[i];
 }
 
-// scatter_fine_beside is the same with nothing but counters in shared memory: it places
-// entries in the list at once, which the second-level cache has room for as long as bins
-// are not too long.
-extern "C" __global__ void __launch_bounds__(384, 5) scatter_fine_beside(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
-                                                                         const uint4 *regions, u32 region_count, u32 most) {
-  SHARED_DYNAMIC(u32, start);
-  __shared__ u32 sums[32];
-  Bin bin;
-  if (bin_to_sort(bin, offsets, starts, regions, region_count, most)) return;
-  const u32 from = bin.start & 3, to = from + bin.size, whole = (to + 127) & ~127u; // whole warps
-  for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) start[i] = 0;
-  __syncthreads();
-  list += bin.start - from, fine += bin.start - from, entries += bin.start;
-  u32 guess = NONE;
-  for (u32 i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) take_four(start, four_at(fine, i, from, to), guess, i / 128);
-  __syncthreads();
-  array_scan(start, bin.buckets, sums);
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < bin.buckets; i += blockDim.x) offsets[bin.bucket + i] = bin.start + start[i];
-  __syncthreads();
-  for (u32 i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) {
-    const Four v = four_at(fine, i, from, to);
-    const uint2 at = take_four(start, v, guess, i / 128);
-    if (i >= to) continue;
-    const uint4 e = ldg(reinterpret_cast<const uint4 *>(list + i));
-    if (v.live[0]) entries[at.x & 0xffff] = e.x;
-    if (v.live[1]) entries[at.x >> 16] = e.y;
-    if (v.live[2]) entries[at.y & 0xffff] = e.z;
-    if (v.live[3]) entries[at.y >> 16] = e.w;
-  }
-}
-
 enum : u32 { WIDE = 1024, PASSES = 9 }; // threads, and times that they take four entries
 
 // scatter_fine_wide is the same for bins twice as long, which fill a multiprocessor's

@@ -49,26 +49,14 @@ type Tuning struct {
 	Long, Wide, WideBins, Tile int
 	// TileBins is up to how many bins a window's keys are partitioned by tiles.
 	TileBins int
-	// Threads of a block, at most. Beside is for blocks that share multiprocessors with
-	// those of other kernels: bins are not sorted in shared memory.
-	Threads int
-	Beside  bool
 }
 
 // For is the tuning for a card; anything will do for the CPU.
 func For(info device.Info) Tuning {
-	t := Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 4096, Long: maxBin, WideBins: 2048, Tile: 12 << 10, TileBins: 8192, Threads: 1024}
+	t := Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 4096, Long: maxBin, WideBins: 2048, Tile: 12 << 10, TileBins: 8192}
 	if info.SharedPerBlock >= 4*(maxWide+maxFine)+1<<10 {
 		t.Wide = maxWide
 	}
-	return t
-}
-
-// Beside is the tuning for sorting beside a kernel that leaves little of a
-// multiprocessor: blocks of 384 threads, 32 registers each, and 60 KiB of shared memory.
-func Beside(info device.Info) Tuning {
-	t := For(info)
-	t.Shared, t.Direct, t.Long, t.Wide, t.Tile, t.TileBins, t.Threads, t.Beside = min(t.Shared, 59<<10), 2048, 36<<10, 0, 6<<10, 4096, 384, true
 	return t
 }
 
@@ -213,9 +201,6 @@ func (l *Layout) cut() error {
 		fine = maxFine
 	}
 	l.long = max(1, min(l.tuning.Long, (l.tuning.Shared-4*fine-16)/6))
-	if l.tuning.Beside {
-		l.long = l.tuning.Long
-	}
 	// shift makes bins that are too long once in 10^9 times if entries are uniform.
 	shift := func(r region, density float64) int {
 		s := 0

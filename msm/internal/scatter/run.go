@@ -27,9 +27,9 @@ const (
 // to themselves, or not.
 func (l *Layout) block(large bool) device.Dim {
 	if large {
-		return device.D1(min(1024, l.tuning.Threads))
+		return device.D1(1024)
 	}
-	return device.D1(min(512, l.tuning.Threads))
+	return device.D1(512)
 }
 
 // sizes are the lengths of a workspace's buffers.
@@ -251,11 +251,8 @@ func (w *Workspace) sort(q *device.Queue, l *Layout, s plan.Sorted, regions, don
 	most := min(l.long, l.Entries())
 	tile := l.tuning.Tile
 	k, shared := device.Kernel{Source: binsSource, Name: "scatter_fine"}, 4*l.fine+6*most+16
-	switch {
-	case l.wide:
+	if l.wide {
 		k.Name, shared = "scatter_fine_wide", 4*l.fine+4*most
-	case l.tuning.Beside:
-		k.Name, shared = "scatter_fine_beside", 4*l.fine
 	}
 	err := q.Launch(k, device.D1(l.bins), l.block(true), shared,
 		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), regions.Arg(), device.U32(len(l.regions)), device.U32(l.long))

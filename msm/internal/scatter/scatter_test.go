@@ -229,7 +229,7 @@ var standard = For(device.Info{SharedPerBlock: 227 << 10})
 
 // small is a tuning under which few points meet every path.
 func small() Tuning {
-	return Tuning{Shared: 96 << 10, Threads: 1024, Direct: 16, Long: 192, Tile: 128, TileBins: 100}
+	return Tuning{Shared: 96 << 10, Direct: 16, Long: 192, Tile: 128, TileBins: 100}
 }
 
 func TestDigits(t *testing.T) {
@@ -285,11 +285,10 @@ func TestSort(t *testing.T) {
 		Tuning
 	}{
 		{"standard", standard},
-		{"beside", Tuning{Shared: 59 << 10, Direct: 16, Long: 500, Tile: 128, TileBins: 100, Threads: 384, Beside: true}},
 		{"small", small()},
-		{"one pass", Tuning{Shared: 96 << 10, Threads: 1024, Direct: 1 << 20, TileBins: 1 << 13}},
-		{"no tiles", Tuning{Shared: 96 << 10, Threads: 1024, Direct: 16, Long: 500, Tile: 128}},
-		{"large bins", Tuning{Shared: 96 << 10, Threads: 1024, Direct: 16, Long: 500, Wide: 6000, Tile: 12 << 10, TileBins: 4096}},
+		{"one pass", Tuning{Shared: 96 << 10, Direct: 1 << 20, TileBins: 1 << 13}},
+		{"no tiles", Tuning{Shared: 96 << 10, Direct: 16, Long: 500, Tile: 128}},
+		{"large bins", Tuning{Shared: 96 << 10, Direct: 16, Long: 500, Wide: 6000, Tile: 12 << 10, TileBins: 4096}},
 	} {
 		t.Run(tuning.name, func(t *testing.T) {
 			for kind, make := range kinds {
@@ -359,7 +358,7 @@ func TestWideWindow(t *testing.T) {
 	}
 	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 		scalars := kinds["half"](devicetest.Rand(7), f, 1000)
-		l, err := New(f, windows, all(len(scalars), windows), Tuning{Shared: 96 << 10, Threads: 1024, Direct: 1 << 30, TileBins: 1})
+		l, err := New(f, windows, all(len(scalars), windows), Tuning{Shared: 96 << 10, Direct: 1 << 30, TileBins: 1})
 		must(t, err)
 		r := sorted(t, q, l, wordsOf(f, Montgomery, scalars), Montgomery)
 		verify(t, l, r, scalars)

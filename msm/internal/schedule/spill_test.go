@@ -28,7 +28,7 @@ func TestSpill(t *testing.T) {
 		registers, shared, moves int
 		ok                       bool
 	}{{7, 3, 0, true}, {6, 3, 4, true}, {5, 2, 8, true}, {5, 1, 0, false}} {
-		if _, moves, ok := Spill(PACC, c.registers, c.shared); moves != c.moves && ok || ok != c.ok {
+		if _, moves, ok := Spill(PACC, c.registers, c.shared); ok != c.ok || ok && moves != c.moves {
 			t.Errorf("%d in registers, %d in shared memory: %d moves, %v; want %d, %v", c.registers, c.shared, moves, ok, c.moves, c.ok)
 		}
 	}
