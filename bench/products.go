@@ -4,6 +4,7 @@ import (
 	_ "embed" // kernels
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 
 	"github.com/zkwarp/zkwarp/curve"
@@ -18,7 +19,11 @@ var (
 	productsText string
 	//go:embed products_tensor.cu
 	tensorText string
+	//go:embed tensor.cuh
+	tensorHeaderText string
 )
+
+var tensorHeader = &kernel.Source{Name: "bench/tensor.cuh", Text: tensorHeaderText, Headers: []*kernel.Source{mont.Header}}
 
 // productField is a field of the comparison of techniques.
 type productField struct {
@@ -37,7 +42,7 @@ func newProductField(f *fp64.Field, blocks, share int) productField {
 		source: t.Unit(strings.TrimSuffix(f.Field.Name, "_fp"), []string{"FP64_HEADER", f.Params().Name, "FP64_FIELD", f.Name, "BLOCKS", fmt.Sprint(blocks)},
 			f.Params(), fp64.Header),
 		tensor: kernel.Template{Name: "bench/products_tensor.cu", Text: tensorText}.Unit(strings.TrimSuffix(f.Field.Name, "_fp"),
-			[]string{"MONT_HEADER", f.Field.Params().Name, "MONT_FIELD", f.Field.Name, "TENSOR_BLOCKS", fmt.Sprint(blocks)}, f.Field.Params(), mont.Header)}
+			[]string{"MONT_HEADER", f.Field.Params().Name, "MONT_FIELD", f.Field.Name, "TENSOR_BLOCKS", fmt.Sprint(blocks)}, f.Field.Params(), tensorHeader)}
 }
 
 var productFields = []productField{
@@ -53,7 +58,9 @@ func ProductSources() []*kernel.Source {
 		out = append(out, f.source, f.tensor)
 	}
 	for _, a := range accumulations {
-		out = append(out, a.source)
+		if !slices.Contains(out, a.source) {
+			out = append(out, a.source)
+		}
 	}
 	return out
 }
@@ -109,7 +116,7 @@ func (f productField) run(e *Env, kernel, technique string) ([]Measurement, erro
 	}
 	if technique == "tensor" {
 		source = f.tensor
-		for _, table := range [][]uint32{f.factorTable(), f.modulusTable()} {
+		for _, table := range tensorTables(f.words) {
 			b, err := device.Upload(q, table)
 			if err != nil {
 				return nil, err
@@ -179,25 +186,23 @@ func (f productField) thread(seed, t uint32, rounds int, inDoubles bool) *big.In
 	return x
 }
 
-// factorTable and modulusTable are the matrices of the tensor cores: of -1/p modulo
-// 2^(32 Limbs) for the lower half of a product, and of p for the upper half and the 16
-// columns below it.
-func (f productField) factorTable() []uint32 {
-	radix := new(big.Int).Lsh(big.NewInt(1), uint(32*f.words.Limbs))
-	inverse := new(big.Int).ModInverse(f.words.Modulus, radix)
-	return f.table(inverse.Sub(radix, inverse), 0, f.words.Limbs/4)
+// tensorTables are the matrices of the tensor cores: of -1/p modulo 2^(32 Limbs) for the
+// lower half of a product, and of p for the upper half and the 16 columns below it.
+func tensorTables(f *mont.Field) [][]uint32 {
+	radix := new(big.Int).Lsh(big.NewInt(1), uint(32*f.Limbs))
+	inverse := new(big.Int).ModInverse(f.Modulus, radix)
+	return [][]uint32{
+		tensorTable(f, inverse.Sub(radix, inverse), 0, f.Limbs/4),
+		tensorTable(f, f.Modulus, f.Limbs/4-1, f.Limbs/4+1),
+	}
 }
 
-func (f productField) modulusTable() []uint32 {
-	return f.table(f.words.Modulus, f.words.Limbs/4-1, f.words.Limbs/4+1)
-}
-
-// table is the fragments of the matrix whose column j has the constant's bytes from row j
+// tensorTable is the fragments of the matrix whose column j has the constant's bytes from row j
 // on, of groups of 16 columns from the first one on. A group is two tiles of 8 columns;
 // columns 2t and 2t+1 of the first and those of the second are neighbours, so that lane t
 // of four gets them all.
-func (f productField) table(constant *big.Int, first, groups int) []uint32 {
-	size := 4 * f.words.Limbs
+func tensorTable(f *mont.Field, constant *big.Int, first, groups int) []uint32 {
+	size := 4 * f.Limbs
 	bytes := constant.FillBytes(make([]byte, size)) // the highest first
 	at := func(row, column int) uint32 {
 		if i := column - row; row < size && i >= 0 && i < size {
