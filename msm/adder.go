@@ -35,23 +35,23 @@ func batchAffine(g *curve.Group, entries, option int) bool {
 	return g.Degree == 1 && g.Base.Limbs > 12 && entries >= 1<<23
 }
 
-// newAdder allocates what an adder needs for lists of up to so many entries.
-func newAdder(q *device.Queue, g *curve.Group, entries int, inAffine bool) (adder, error) {
+// newAdder allocates what an adder needs for lists of up to so many entries and buckets.
+func newAdder(q *device.Queue, g *curve.Group, entries, buckets int, inAffine bool) (adder, error) {
 	if inAffine {
 		return affine.NewWorkspace(q, g, entries)
 	}
-	return bucket.NewWorkspace(q, g, entries)
+	return bucket.NewWorkspace(q, g, entries, buckets)
 }
 
-// adderBytes is the memory that it takes; most is the sums of the largest group of
-// buckets, and onto says whether sums are added to what they hold.
-func adderBytes(g *curve.Group, info device.Info, entries int, inAffine bool, most int64, onto bool) int64 {
+// adderBytes is the memory that it takes; onto says whether sums are added to what
+// buckets hold.
+func adderBytes(g *curve.Group, info device.Info, entries, buckets int, inAffine, onto bool) int64 {
 	if !inAffine {
-		return bucket.Bytes(g, info, entries)
+		return bucket.Bytes(g, info, entries, buckets)
 	}
 	n := affine.Bytes(g, info, entries)
 	if onto {
-		n += most
+		n += int64(buckets) * int64(g.XYZZBytes())
 	}
 	return n
 }

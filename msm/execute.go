@@ -68,18 +68,17 @@ func (r *run) alloc() error {
 			return err
 		}
 	}
-	sums, err := newAdder(r.main, r.group, r.entries, r.affine)
-	if err != nil {
-		return err
-	}
-	r.sums, r.frees = sums, append(r.frees, sums.Free)
-
 	xyzz := r.group.XYZZBytes() / 4
 	total, most := 0, 0
 	for i, b := range r.groups {
 		total += r.reduces[i].Sums()
 		most = max(most, b[1]-b[0])
 	}
+	sums, err := newAdder(r.main, r.group, r.entries, most, r.affine)
+	if err != nil {
+		return err
+	}
+	r.sums, r.frees = sums, append(r.frees, sums.Free)
 	for i := range r.groups {
 		n := most
 		if len(r.chunks) > 1 {

@@ -154,7 +154,7 @@ func (s *schedule) memory(info device.Info, sorting int64) int64 {
 	if s.beside() {
 		buckets = all
 	}
-	n := sorting + adderBytes(s.group, info, s.entries, s.affine, int64(widest)*sum, s.beside()) + int64(buckets+sums)*sum + int64(len(s.chunks))*4
+	n := sorting + adderBytes(s.group, info, s.entries, widest, s.affine, s.beside()) + int64(buckets+sums)*sum + int64(len(s.chunks))*4
 	// The device rounds allocations up, by an eighth at most.
 	return n + n/8 + 1<<20
 }

@@ -124,7 +124,7 @@ func benchmarkSums(b *testing.B, q *device.Queue, g *curve.Group) {
 	}
 	var want []uint32
 	b.Run("xyzz", func(b *testing.B) {
-		w, err := bucket.NewWorkspace(q, g, entries)
+		w, err := bucket.NewWorkspace(q, g, entries, sorted.Buckets)
 		if err != nil {
 			b.Fatal(err)
 		}

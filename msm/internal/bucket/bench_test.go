@@ -63,7 +63,7 @@ func BenchmarkSums(b *testing.B) {
 			for _, w := range []int{1, 2, 4} {
 				b.Run(fmt.Sprintf("waves-%d", w), func(b *testing.B) {
 					u := units[g]
-					w, err := newWorkspace(q, g, entries, shape{threads: q.Device().Info().Units * u.threads * u.resident * w, least: 8})
+					w, err := newWorkspace(q, g, entries, s.Buckets, shape{threads: q.Device().Info().Units * u.threads * u.resident * w, least: 8})
 					if err != nil {
 						b.Fatal(err)
 					}

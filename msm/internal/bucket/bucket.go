@@ -24,9 +24,27 @@ var runningText string
 //go:embed chunks.cuh
 var chunksText string
 
+//go:embed items.cuh
+var itemsText string
+
+//go:embed items.cu
+var listText string
+
 var (
 	chunks  = &kernel.Source{Name: "msm/internal/bucket/chunks.cuh", Text: chunksText, Headers: []*kernel.Source{kernel.PTX}}
+	items   = &kernel.Source{Name: "msm/internal/bucket/items.cuh", Text: itemsText, Headers: []*kernel.Source{chunks}}
 	running = &kernel.Source{Name: "msm/internal/bucket/running.cuh", Text: runningText, Headers: []*kernel.Source{curve.XYZZ, chunks}}
+
+	// list makes the list of items.
+	list = &kernel.Source{Name: "msm/internal/bucket/items.cu", Text: listText, Headers: []*kernel.Source{items}}
+)
+
+// Of items.cu: a block's threads, and what each places; the words of a list's state.
+const (
+	listThreads = 512
+	listEach    = 8
+	stateItems  = 1024
+	stateWords  = stateItems + 3
 )
 
 // merged is how many slots of partial sums one warp makes two of.
@@ -47,10 +65,15 @@ type unit struct {
 func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 	t := kernel.Template{Name: "msm/internal/bucket/accumulate.cu", Text: accumulateText}
 	u := &unit{threads: threads, resident: resident}
-	sum := "InRegisters<Group>"
+	element, points := g.Degree*g.Base.Bytes(), 2*2
+	if g.Edwards != nil {
+		points = 2 * 3
+	}
+	sum := fmt.Sprintf("InRegisters<Group, %d>", threads)
+	u.shared = threads * points * element
 	if inShared {
 		const numbers = 7
-		sum, u.shared = fmt.Sprintf("InShared<Group, %d>", threads), threads*numbers*g.Degree*g.Base.Bytes()
+		sum, u.shared = fmt.Sprintf("InShared<Group, %d>", threads), threads*numbers*element
 	}
 	// Karatsuba's method gains 2 % in the Edwards form, which has registers to spare, and
 	// loses 3 % in XYZZ coordinates (one H100).
@@ -64,7 +87,7 @@ func newUnit(g *curve.Group, threads, resident int, inShared bool) *unit {
 		"BLOCKS_RESIDENT", fmt.Sprint(resident),
 		"RUNNING_SUM", sum,
 		"WITH_KARATSUBA", karatsuba,
-	}, kernel.PTX, running)
+	}, kernel.PTX, running, items)
 	return u
 }
 
@@ -84,7 +107,7 @@ var units = map[*curve.Group]*unit{
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
-	var out []*kernel.Source
+	out := []*kernel.Source{list}
 	for _, g := range append([]*curve.Group{curve.Toy61, curve.BLS12377Edwards}, curve.Groups...) {
 		out = append(out, units[g].source, units[g].merge)
 	}
@@ -98,18 +121,20 @@ func SourcesOf(g *curve.Group) []*kernel.Source {
 	if !ok {
 		return nil
 	}
-	return []*kernel.Source{u.source, u.merge}
+	return []*kernel.Source{list, u.source, u.merge}
 }
 
-// shape is how a list of up to so many entries is cut.
+// shape is how a list of up to so many entries is cut: into chunks of equal length.
+// Buckets with more entries than a chunk are cut where chunks are.
 type shape struct {
-	threads int // each has one chunk
+	threads int // chunks
 	least   int // entries of a chunk, at least
 }
 
-// The threads are as many times those that a card holds: four, and more for long lists,
-// because threads end at different times and leave the card half empty in the end. A
-// chunk that is cut for that keeps so many entries that its partial sums do not count.
+// The chunks are as many times the threads that a card holds: four, and more for long
+// lists, because threads end at different times and leave the card half empty in the
+// end. A chunk that is cut for that keeps so many entries that its partial sums do not
+// count.
 const (
 	waves     = 4
 	mostWaves = 16
@@ -134,13 +159,17 @@ func (s shape) slots() []int {
 }
 
 // Bytes is the memory that a Workspace takes, besides the lists and the buckets.
-func Bytes(g *curve.Group, info device.Info, entries int) int64 {
+func Bytes(g *curve.Group, info device.Info, entries, buckets int) int64 {
 	u, ok := units[g]
 	if !ok {
 		return 0
 	}
-	return u.shape(info.Units, entries).bytes(g)
+	s := u.shape(info.Units, entries)
+	return s.bytes(g) + 4*int64(s.items(buckets)+stateWords)
 }
+
+// items is room for the list of items.
+func (s shape) items(buckets int) int { return buckets + 2*s.threads }
 
 func (s shape) bytes(g *curve.Group) int64 {
 	n := int64(0)
@@ -153,11 +182,13 @@ func (s shape) bytes(g *curve.Group) int64 {
 // Workspace is the memory for the bucket sums of one group. It serves one queue at a
 // time.
 type Workspace struct {
-	unit    *unit
-	group   *curve.Group
-	entries int
-	shape   shape
-	levels  []level
+	unit         *unit
+	group        *curve.Group
+	entries      int
+	buckets      int
+	shape        shape
+	levels       []level
+	items, state device.Buffer[uint32] // none in NewChunks
 }
 
 // level is a list of partial sums.
@@ -165,14 +196,31 @@ type level struct {
 	ids, sums device.Buffer[uint32]
 }
 
-// NewWorkspace allocates what the sums of lists with room for up to so many entries
-// need.
-func NewWorkspace(q *device.Queue, g *curve.Group, entries int) (*Workspace, error) {
+// NewWorkspace allocates what the sums of lists with room for up to so many entries in
+// up to so many buckets need.
+func NewWorkspace(q *device.Queue, g *curve.Group, entries, buckets int) (*Workspace, error) {
 	u, ok := units[g]
 	if !ok {
 		return nil, fmt.Errorf("bucket: no kernels for %s", g.Name)
 	}
-	return newWorkspace(q, g, entries, u.shape(q.Device().Info().Units, entries))
+	return newWorkspace(q, g, entries, buckets, u.shape(q.Device().Info().Units, entries))
+}
+
+// newWorkspace is a NewWorkspace with the shape of its lists.
+func newWorkspace(q *device.Queue, g *curve.Group, entries, buckets int, s shape) (*Workspace, error) {
+	w, err := newChunks(q, g, entries, s)
+	if err != nil {
+		return nil, err
+	}
+	w.buckets = buckets
+	if w.items, err = device.Alloc[uint32](q, s.items(buckets)); err == nil {
+		w.state, err = device.Alloc[uint32](q, stateWords)
+	}
+	if err != nil {
+		w.Free()
+		return nil, fmt.Errorf("bucket: list of items: %w", err)
+	}
+	return w, nil
 }
 
 // NewChunks is a Workspace for a list that is cut into a given number of chunks of at
@@ -181,13 +229,13 @@ func NewChunks(q *device.Queue, g *curve.Group, entries, chunks, least int) (*Wo
 	if units[g] == nil || chunks < 1 || chunks >= 1<<30 || least < 1 {
 		return nil, fmt.Errorf("bucket: %d chunks of %s: %w", chunks, g.Name, device.ErrUsage)
 	}
-	return newWorkspace(q, g, entries, shape{threads: chunks, least: least})
+	return newChunks(q, g, entries, shape{threads: chunks, least: least})
 }
 
 // ChunksBytes is the memory that NewChunks takes.
 func ChunksBytes(g *curve.Group, chunks int) int64 { return shape{threads: chunks}.bytes(g) }
 
-func newWorkspace(q *device.Queue, g *curve.Group, entries int, s shape) (*Workspace, error) {
+func newChunks(q *device.Queue, g *curve.Group, entries int, s shape) (*Workspace, error) {
 	w := &Workspace{unit: units[g], group: g, entries: entries, shape: s}
 	if entries < 0 || int64(entries) > 1<<32-1 {
 		return nil, fmt.Errorf("bucket: %d entries: %w", entries, device.ErrUsage)
@@ -213,6 +261,8 @@ func (w *Workspace) Free() {
 		l.sums.Free()
 	}
 	w.levels = nil
+	w.items.Free()
+	w.state.Free()
 }
 
 // First is where the partial sums of the chunks go, two slots for each.
@@ -228,25 +278,40 @@ func (w *Workspace) Sums(q *device.Queue, points device.Buffer[uint32], s plan.S
 	if err := w.check(q, points, s, buckets); err != nil {
 		return err
 	}
-	if !onto {
-		if err := buckets.Zero(q); err != nil {
-			return fmt.Errorf("bucket: clear: %w", err)
-		}
+	if err := w.list(q, s, buckets, onto); err != nil {
+		return err
 	}
-	t, first := w.shape.threads, w.levels[0]
-	err := w.launch(q, w.unit.source, "bucket_accumulate", t, w.unit.threads, w.unit.shared, points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
-		device.U32(t), device.U32(w.shape.least), flag(onto), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
+	first, resident := w.levels[0], q.Device().Info().Units*w.unit.resident
+	err := w.launch(q, w.unit.source, "bucket_accumulate_"+w.group.Name, min(resident, device.Blocks(w.shape.items(s.Buckets), w.unit.threads)), w.unit.threads, w.unit.shared,
+		points.Arg(), s.Entries.Arg(), s.Offsets.Arg(), device.U32(s.Buckets),
+		device.U32(w.shape.threads), device.U32(w.shape.least), flag(onto), w.items.Arg(), w.state.Arg(), buckets.Arg(), first.ids.Arg(), first.sums.Arg())
 	if err != nil {
 		return err
 	}
 	return w.Finish(q, s, buckets, onto)
 }
 
-// Finish enqueues what follows the walk through the chunks: the buckets that several
+// list enqueues the list of items, zeros for the sums of buckets without entries, and the
+// ids of slots.
+func (w *Workspace) list(q *device.Queue, s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
+	if err := w.state.Zero(q); err != nil {
+		return fmt.Errorf("bucket: clear: %w", err)
+	}
+	t, least, ids := device.U32(w.shape.threads), device.U32(w.shape.least), w.levels[0].ids.Arg()
+	blocks := min(device.Blocks(max(s.Buckets, w.shape.threads), listThreads), 4*q.Device().Info().Units)
+	err := w.launch(q, list, "bucket_items_count", blocks, listThreads, 0, s.Offsets.Arg(), device.U32(s.Buckets), t, least, ids, w.state.Arg())
+	if err != nil {
+		return err
+	}
+	return w.launch(q, list, "bucket_items_place", device.Blocks(w.shape.items(s.Buckets), listThreads*listEach), listThreads, 0, s.Offsets.Arg(), device.U32(s.Buckets),
+		t, least, flag(onto), ids, w.state.Arg(), w.items.Arg(), buckets.Arg(), device.U32(w.group.XYZZBytes()/16))
+}
+
+// Finish enqueues what follows the sums of items or chunks: the buckets that several
 // chunks have parts of, from the partial sums in First.
 func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer[uint32], onto bool) error {
 	t, first := w.shape.threads, w.levels[0]
-	err := w.launch(q, w.unit.merge, "bucket_join", t, 64, 0, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), flag(onto),
+	err := w.launch(q, w.unit.merge, "bucket_join_"+w.group.Name, device.Blocks(t, 64), 64, 0, s.Offsets.Arg(), device.U32(s.Buckets), device.U32(t), device.U32(w.shape.least), flag(onto),
 		buckets.Arg(), first.ids.Arg(), first.sums.Arg())
 	if err != nil {
 		return err
@@ -257,7 +322,7 @@ func (w *Workspace) Finish(q *device.Queue, s plan.Sorted, buckets device.Buffer
 		if i+1 < len(w.levels) {
 			last, ids, sums = false, w.levels[i+1].ids.Arg(), w.levels[i+1].sums.Arg()
 		}
-		err := w.launch(q, w.unit.merge, "bucket_merge", 32*((slots[i]+merged-1)/merged), 32, 0, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
+		err := w.launch(q, w.unit.merge, "bucket_merge_"+w.group.Name, (slots[i]+merged-1)/merged, 32, 0, l.ids.Arg(), l.sums.Arg(), device.U32(slots[i]), flag(last), flag(onto),
 			buckets.Arg(), ids, sums)
 		if err != nil {
 			return err
@@ -273,9 +338,8 @@ func flag(b bool) device.Arg {
 	return device.U32(0)
 }
 
-func (w *Workspace) launch(q *device.Queue, source *kernel.Source, name string, threads, block, shared int, args ...device.Arg) error {
-	k := device.Kernel{Source: source, Name: name + "_" + w.group.Name}
-	if err := q.Launch(k, device.D1(device.Blocks(threads, block)), device.D1(block), shared, args...); err != nil {
+func (w *Workspace) launch(q *device.Queue, source *kernel.Source, name string, blocks, block, shared int, args ...device.Arg) error {
+	if err := q.Launch(device.Kernel{Source: source, Name: name}, device.D1(blocks), device.D1(block), shared, args...); err != nil {
 		return fmt.Errorf("bucket: %w", err)
 	}
 	return nil
@@ -285,8 +349,8 @@ func (w *Workspace) check(q *device.Queue, points device.Buffer[uint32], s plan.
 	switch {
 	case q.OnHost():
 		return fmt.Errorf("bucket: sums on the CPU: %w", device.ErrUsage)
-	case s.Entries.Len() > w.entries:
-		return fmt.Errorf("bucket: a list of %d entries in a workspace for %d: %w", s.Entries.Len(), w.entries, device.ErrUsage)
+	case s.Entries.Len() > w.entries || s.Buckets > w.buckets:
+		return fmt.Errorf("bucket: a list of %d entries in %d buckets in a workspace for %d in %d: %w", s.Entries.Len(), s.Buckets, w.entries, w.buckets, device.ErrUsage)
 	case s.Buckets < 1 || s.Buckets >= 1<<31 || s.Offsets.Len() != s.Buckets+1 || buckets.Len() != s.Buckets*w.group.XYZZBytes()/4:
 		return fmt.Errorf("bucket: %d buckets, %d offsets, %d words of sums: %w", s.Buckets, s.Offsets.Len(), buckets.Len(), device.ErrUsage)
 	case points.Len()%(w.group.AffineBytes()/4) != 0:

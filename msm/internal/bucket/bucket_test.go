@@ -2,6 +2,7 @@ package bucket
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"os"
 	"slices"
@@ -110,7 +111,7 @@ func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 		entries += len(list)
 	}
 	room := max(1, entries+entries/3)
-	w, err := newWorkspace(q, b.group, room, s)
+	w, err := newWorkspace(q, b.group, room, len(l), s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -128,6 +129,10 @@ func (b bases) run(t *testing.T, q *device.Queue, l lists, s shape) []uint32 {
 		t.Fatal(err)
 	}
 	defer buckets.Free()
+	// What was there before must not matter, not even in buckets without entries.
+	if err := buckets.Fill(q, 0xdeadbeef); err != nil {
+		t.Fatal(err)
+	}
 	var first []uint32
 	back := slices.Clone(l)
 	slices.Reverse(back)
@@ -247,6 +252,91 @@ func TestToy(t *testing.T) {
 			})
 		}
 	})
+}
+
+// The list has every bucket with entries, or all its pieces, once, those of a length
+// side by side, and the longest first.
+func TestItems(t *testing.T) {
+	r := devicetest.Rand(3)
+	var lengths []int
+	for i := range 3000 {
+		lengths = append(lengths, []int{0, 1, r.Intn(40), 20 + r.Intn(30), r.Intn(500)}[i%5])
+	}
+	lengths = append(lengths, 7000, 0, 900, 1, 12345)
+	l := make(lists, len(lengths))
+	total := 0
+	for i, n := range lengths {
+		l[i] = make([]uint32, n)
+		total += n
+	}
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		for _, s := range []shape{{threads: 1, least: 1}, {threads: 600, least: 1}, {threads: 3, least: total / 20}, {threads: total, least: 1}} {
+			w, err := newWorkspace(q, curve.Toy61, total, len(l), s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Free()
+			buckets, err := device.Alloc[uint32](q, len(l)*curve.Toy61.XYZZBytes()/4)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer buckets.Free()
+			sorted := l.sorted(t, q, total)
+			if err := w.list(q, sorted, buckets, false); err != nil {
+				t.Fatal(err)
+			}
+			state, err := w.state.Read(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			items, err := w.items.Slice(0, int(state[stateItems])).Read(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ids, err := w.levels[0].ids.Read(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s.checkItems(t, lengths, items, ids)
+		}
+	})
+}
+
+// checkItems holds a list of items against the lengths of buckets.
+func (s shape) checkItems(t *testing.T, lengths []int, items, ids []uint32) {
+	t.Helper()
+	offsets := []int{0}
+	for _, n := range lengths {
+		offsets = append(offsets, offsets[len(offsets)-1]+n)
+	}
+	chunk := max(s.least, (offsets[len(lengths)]+s.threads-1)/s.threads)
+	got := make([]int, len(lengths)) // entries that items have, by bucket
+	seen, before := map[uint32]bool{}, math.MaxInt32
+	for i, item := range items {
+		if seen[item] {
+			t.Fatalf("%+v: item %#x twice", s, item)
+		}
+		seen[item] = true
+		b, n := int(item), 0
+		if item>>31 == 1 {
+			slot := int(item & 0x7fffffff)
+			b = int(ids[slot])
+			n = min(offsets[b+1], (slot/2+1)*chunk) - max(offsets[b], slot/2*chunk)
+			if first := offsets[b] <= slot/2*chunk; first != (slot%2 == 0) {
+				t.Fatalf("%+v: bucket %d in slot %d", s, b, slot)
+			}
+		} else if n = lengths[b]; n > chunk {
+			t.Fatalf("%+v: %d entries of bucket %d are one item, chunks have %d", s, n, b, chunk)
+		}
+		if n < 1 || n > before+before/64 {
+			t.Fatalf("%+v: item %d has %d entries after one of %d", s, i, n, before)
+		}
+		before = n
+		got[b] += n
+	}
+	if !slices.Equal(got, lengths) {
+		t.Fatalf("%+v: items do not have all entries once", s)
+	}
 }
 
 // Every group's kernels, on few points.

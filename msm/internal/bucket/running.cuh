@@ -7,18 +7,43 @@
 // resume is a sum from memory as accumulate takes it.
 template <class C> DEVICE_INLINE const XYZZ<C> &resume(const XYZZ<C> &s) { return s; }
 
-template <class C> struct InRegisters {
+// InRegisters has the next two points in shared memory, 16 bytes of each thread side by
+// side: the one to be added, and the one that comes meanwhile.
+template <class C, u32 THREADS> struct InRegisters {
   typedef typename C::Point Point;
+  enum : u32 { quads = sizeof(Point) / 16 };
   typename C::Sum sum;
+  uint4 *own;
+  u32 present; // offset of the point to be added
 
-  __device__ __forceinline__ InRegisters(uint4 *) { clear(); }
+  __device__ __forceinline__ InRegisters(uint4 *shared) : own(shared + threadIdx.x), present(0) {}
   __device__ __forceinline__ void clear() { set_infinity(sum); }
   __device__ __forceinline__ void put(const typename C::Sum &s) { sum = resume(s); }
   __device__ __forceinline__ void write(u32 *to) const { store(to, canonical(sum)); }
 
-  // take adds the point at from, or its negative.
-  __device__ __forceinline__ void take(const u32 *from, u32 negative) {
-    Point p = fetch<Point>(from);
+  // send_for starts to copy the point at from, receive waits for it, take adds it or its
+  // negative. Between receive and take the next may be sent for.
+  __device__ __forceinline__ void send_for(const u32 *from) {
+    const uint4 *const quad = reinterpret_cast<const uint4 *>(from);
+#pragma unroll
+    for (u32 j = 0; j < quads; j++) copy_async(own + (quads * THREADS - present) + j * THREADS, quad + j);
+    copy_async_commit();
+  }
+  __device__ __forceinline__ void receive() {
+    copy_async_wait<0>();
+    present = quads * THREADS - present;
+  }
+  __device__ __forceinline__ void take(u32 negative) {
+    Point p;
+    u32 *const to = reinterpret_cast<u32 *>(&p);
+#pragma unroll
+    for (u32 j = 0; j < quads; j++) {
+      const uint4 v = own[present + j * THREADS];
+      to[4 * j] = v.x;
+      to[4 * j + 1] = v.y;
+      to[4 * j + 2] = v.z;
+      to[4 * j + 3] = v.w;
+    }
     if (negative) p = neg(p);
     sum = accumulate(sum, p);
   }
@@ -31,8 +56,13 @@ template <class C, u32 THREADS> struct InShared {
   typedef XYZZ<C> Sum;
   enum : u32 { X, Y, ZZ, ZZZ, P, R, PP, quads = sizeof(F) / 16 };
   uint4 *own;
+  const u32 *sent, *from; // the next point, the one to be added
 
-  __device__ __forceinline__ InShared(uint4 *shared) : own(shared + threadIdx.x) { clear(); }
+  __device__ __forceinline__ InShared(uint4 *shared) : own(shared + threadIdx.x) {}
+
+  // Points are read where they are added.
+  __device__ __forceinline__ void send_for(const u32 *point) { sent = point; }
+  __device__ __forceinline__ void receive() { from = sent; }
 
   // at reads one of the numbers, and never from a register.
   __device__ __forceinline__ F at(u32 k) const {
@@ -80,7 +110,7 @@ template <class C, u32 THREADS> struct InShared {
   }
 
   // take is accumulate of xyzz.cuh.
-  __device__ __forceinline__ void take(const u32 *from, u32 negative) {
+  __device__ __forceinline__ void take(u32 negative) {
     const u32 *const from_y = from + sizeof(F) / 4;
     u32 same;
     {

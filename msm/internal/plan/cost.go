@@ -47,6 +47,13 @@ const (
 	edwardsProducts    = 7 // of a mixed addition; 8 of two sums
 )
 
+// What bucket sums and their reduction take, over products at their rate alone (one H100,
+// bench/NOTES.md).
+const (
+	bucketLoss = 1.06
+	reduceLoss = 1.15
+)
+
 // productWork is the multiply-adds of one product of coordinates.
 func productWork(g *curve.Group) float64 {
 	n := float64(g.Base.Limbs)
@@ -95,14 +102,17 @@ func (p *Problem) Cost(w *Windows) Cost {
 	chunk := math.Max(8, entries/threads)
 	merges := math.Log2(math.Max(2, 2*entries/chunk/16)) / 3
 	lat := latency(p.Group)
-	accumulate, add := AccumulateProducts, float64(AddProducts)
+	// The first point of a bucket is only copied, but in Edwards form.
+	additions, accumulate, add := math.Max(entries-buckets, entries/2), AccumulateProducts, float64(AddProducts)
 	if p.Group.Edwards != nil {
-		accumulate, add = edwardsProducts, edwardsProducts+1
+		additions, accumulate, add = entries, edwardsProducts, edwardsProducts+1
 	}
+	// A partition into more bins has fewer entries of a tile for each of them.
+	sortBytes := 45 + 10*math.Max(0, math.Log2(float64(w.Buckets())/float64(len(w.Sets())-1))-17.5)
 	return Cost{
-		Sort:       entries * 36 / p.Card.Bytes,
-		Accumulate: entries * accumulate / rate,
-		Reduce:     buckets * 2 * add / rate,
+		Sort:       entries * sortBytes / p.Card.Bytes,
+		Accumulate: additions * accumulate * bucketLoss / rate,
+		Reduce:     buckets * 2 * add * reduceLoss / rate,
 		Latency:    lat*(math.Min(chunk, 8)+merges*16+float64(depth)) + p.Card.Launch*(12+merges+float64(depth)/2),
 	}
 }

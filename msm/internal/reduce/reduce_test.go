@@ -186,7 +186,7 @@ func TestEdwards(t *testing.T) {
 			t.Fatal(err)
 		}
 		buckets := devicetest.Upload(t, q, make([]uint32, 15*form.XYZZBytes()/4))
-		sums, err := bucket.NewWorkspace(q, form, 15)
+		sums, err := bucket.NewWorkspace(q, form, 15, 15)
 		if err != nil {
 			t.Fatal(err)
 		}
