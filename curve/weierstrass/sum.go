@@ -212,23 +212,24 @@ func (p *pippenger[E, F]) reduce(ctx context.Context, buckets [][]XYZZ[E]) ([]XY
 	each := (p.buckets + segment - 1) / segment
 	parts := make([]XYZZ[E], each*len(buckets))
 	parallel.For(len(parts), 1, func(a, b int) {
+		room := new(Room[E])
 		for k := a; k < b && ctx.Err() == nil; k++ {
 			from := k % each * segment
 			list := buckets[k/each][from:min(from+segment, p.buckets)]
 			var run, sum XYZZ[E]
 			for i := len(list) - 1; i >= 0; i-- {
-				c.Add(&run, &list[i])
-				c.Add(&sum, &run)
+				c.AddIn(&run, &list[i], room)
+				c.AddIn(&sum, &run, room)
 			}
 			// from times the sum of the segment's buckets
 			var far XYZZ[E]
 			for i := bits.Len(uint(from)) - 1; i >= 0; i-- {
-				c.Double(&far)
+				c.DoubleIn(&far, room)
 				if from>>i&1 == 1 {
-					c.Add(&far, &run)
+					c.AddIn(&far, &run, room)
 				}
 			}
-			c.Add(&sum, &far)
+			c.AddIn(&sum, &far, room)
 			parts[k] = sum
 		}
 	})

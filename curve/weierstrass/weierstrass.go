@@ -9,13 +9,13 @@ package weierstrass
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"runtime"
 	"slices"
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/curve"
-	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
 // Field is the arithmetic of a field's elements E, as gnark-crypto's types have it.
@@ -118,35 +118,44 @@ func (c *Curve[E, F]) FromAffine(p *Affine[E]) XYZZ[E] {
 	return r
 }
 
+// Room is memory for the numbers of an addition. Without it every call would allocate
+// some: the compiler does not see that a type parameter's methods keep no pointers.
+type Room[E any] struct{ a, b, d, e, t, u E }
+
 // Double doubles p.
-func (c *Curve[E, F]) Double(p *XYZZ[E]) {
-	var u, v, w, s, m, x E
-	F(&u).Double(&p.Y)
-	F(&v).Square(&u)
-	F(&w).Mul(&u, &v)
-	F(&s).Mul(&p.X, &v)
-	F(&x).Square(&p.X)
-	F(&m).Double(&x)
-	F(&m).Add(&m, &x)
+func (c *Curve[E, F]) Double(p *XYZZ[E]) { c.DoubleIn(p, new(Room[E])) }
+
+// DoubleIn is Double with memory that the caller has.
+func (c *Curve[E, F]) DoubleIn(p *XYZZ[E], r *Room[E]) {
+	u, v, w, s, m, x := F(&r.a), F(&r.b), F(&r.d), F(&r.e), F(&r.t), F(&r.u)
+	u.Double(&p.Y)
+	v.Square(u)
+	w.Mul(u, v)
+	s.Mul(&p.X, v)
+	x.Square(&p.X)
+	m.Double(x)
+	m.Add(m, x)
 	if !c.aZero {
-		F(&x).Square(&p.ZZ)
-		F(&x).Mul(&x, &c.A)
-		F(&m).Add(&m, &x)
+		x.Square(&p.ZZ)
+		x.Mul(x, &c.A)
+		m.Add(m, x)
 	}
-	F(&x).Square(&m)
-	F(&x).Sub(&x, &s)
-	F(&x).Sub(&x, &s)
-	F(&s).Sub(&s, &x)
-	F(&m).Mul(&m, &s)
-	F(&u).Mul(&w, &p.Y)
-	p.X = x
-	F(&p.Y).Sub(&m, &u)
-	F(&p.ZZ).Mul(&p.ZZ, &v)
-	F(&p.ZZZ).Mul(&p.ZZZ, &w)
+	x.Square(m)
+	x.Sub(x, s)
+	F(&p.X).Sub(x, s)
+	s.Sub(s, &p.X)
+	m.Mul(m, s)
+	u.Mul(w, &p.Y)
+	F(&p.Y).Sub(m, u)
+	F(&p.ZZ).Mul(&p.ZZ, v)
+	F(&p.ZZZ).Mul(&p.ZZZ, w)
 }
 
 // Add adds q to p.
-func (c *Curve[E, F]) Add(p, q *XYZZ[E]) {
+func (c *Curve[E, F]) Add(p, q *XYZZ[E]) { c.AddIn(p, q, new(Room[E])) }
+
+// AddIn is Add with memory that the caller has.
+func (c *Curve[E, F]) AddIn(p, q *XYZZ[E], r *Room[E]) {
 	if F(&q.ZZ).IsZero() {
 		return
 	}
@@ -154,20 +163,22 @@ func (c *Curve[E, F]) Add(p, q *XYZZ[E]) {
 		*p = *q
 		return
 	}
-	var u, s, d, e E
-	F(&u).Mul(&p.X, &q.ZZ)
-	F(&s).Mul(&p.Y, &q.ZZZ)
-	F(&d).Mul(&q.X, &p.ZZ)
-	F(&e).Mul(&q.Y, &p.ZZZ)
-	zz, zzz := q.ZZ, q.ZZZ
-	if c.finish(p, &u, &s, &d, &e) {
-		F(&p.ZZ).Mul(&p.ZZ, &zz)
-		F(&p.ZZZ).Mul(&p.ZZZ, &zzz)
+	F(&r.u).Mul(&p.X, &q.ZZ)
+	F(&r.t).Mul(&p.Y, &q.ZZZ)
+	F(&r.d).Mul(&q.X, &p.ZZ)
+	F(&r.e).Mul(&q.Y, &p.ZZZ)
+	// q may be p, which is doubled.
+	if c.finish(p, r) {
+		F(&p.ZZ).Mul(&p.ZZ, &q.ZZ)
+		F(&p.ZZZ).Mul(&p.ZZZ, &q.ZZZ)
 	}
 }
 
 // Accumulate adds the affine point q to p.
-func (c *Curve[E, F]) Accumulate(p *XYZZ[E], q *Affine[E]) {
+func (c *Curve[E, F]) Accumulate(p *XYZZ[E], q *Affine[E]) { c.AccumulateIn(p, q, new(Room[E])) }
+
+// AccumulateIn is Accumulate with memory that the caller has.
+func (c *Curve[E, F]) AccumulateIn(p *XYZZ[E], q *Affine[E], r *Room[E]) {
 	if c.IsInfinity(q) {
 		return
 	}
@@ -175,37 +186,36 @@ func (c *Curve[E, F]) Accumulate(p *XYZZ[E], q *Affine[E]) {
 		*p = c.FromAffine(q)
 		return
 	}
-	var d, e E
-	F(&d).Mul(&q.X, &p.ZZ)
-	F(&e).Mul(&q.Y, &p.ZZZ)
-	u, s := p.X, p.Y
-	c.finish(p, &u, &s, &d, &e)
+	F(&r.d).Mul(&q.X, &p.ZZ)
+	F(&r.e).Mul(&q.Y, &p.ZZZ)
+	r.u, r.t = p.X, p.Y
+	c.finish(p, r)
 }
 
 // finish adds two points that have been brought to the same denominators: x is u and d,
-// y is s and e. Where they are the same point p is doubled, and finish says false.
-func (c *Curve[E, F]) finish(p *XYZZ[E], u, s, d, e *E) bool {
-	F(d).Sub(d, u)
-	F(e).Sub(e, s)
-	if F(d).IsZero() && F(e).IsZero() {
-		c.Double(p)
+// y is t and e. Where they are the same point p is doubled, and finish says false.
+func (c *Curve[E, F]) finish(p *XYZZ[E], r *Room[E]) bool {
+	u, s, d, e := F(&r.u), F(&r.t), F(&r.d), F(&r.e)
+	d.Sub(d, u)
+	e.Sub(e, s)
+	if d.IsZero() && e.IsZero() {
+		c.DoubleIn(p, r)
 		return false
 	}
-	var dd, ddd, v, x E
-	F(&dd).Square(d)
-	F(&ddd).Mul(d, &dd)
-	F(&v).Mul(u, &dd)
-	F(&x).Square(e)
-	F(&x).Sub(&x, &ddd)
-	F(&x).Sub(&x, &v)
-	F(&x).Sub(&x, &v)
-	F(&v).Sub(&v, &x)
-	F(&v).Mul(&v, e)
-	F(s).Mul(s, &ddd)
-	p.X = x
-	F(&p.Y).Sub(&v, s)
-	F(&p.ZZ).Mul(&p.ZZ, &dd)
-	F(&p.ZZZ).Mul(&p.ZZZ, &ddd)
+	dd, ddd := F(&r.a), F(&r.b)
+	dd.Square(d)
+	ddd.Mul(d, dd)
+	u.Mul(u, dd)
+	d.Square(e)
+	d.Sub(d, ddd)
+	d.Sub(d, u)
+	F(&p.X).Sub(d, u)
+	u.Sub(u, &p.X)
+	u.Mul(u, e)
+	s.Mul(s, ddd)
+	F(&p.Y).Sub(u, s)
+	F(&p.ZZ).Mul(&p.ZZ, dd)
+	F(&p.ZZZ).Mul(&p.ZZZ, ddd)
 	return true
 }
 
@@ -288,39 +298,108 @@ type Part[E any] struct {
 }
 
 // combineParts is how many parts a core takes at least: some microseconds of additions.
-const combineParts = 16
+const combineParts = 8
 
-// Combine is Σ 2^Shift · Sum over parts in any order, by Horner's scheme: by ranges of
-// shifts on several cores, and over the ranges' sums.
+// Combine is Σ 2^Shift · Sum over parts in any order, by Horner's scheme. The doublings
+// cannot be shared out: one goroutine does them, and adds the sums of ranges of lower
+// shifts when it gets there, which others have made meanwhile. Each range is half as long
+// again as the one above: that much more time there is for it.
 func (c *Curve[E, F]) Combine(parts []Part[E]) Affine[E] {
-	sorted := slices.SortedFunc(slices.Values(parts), func(a, b Part[E]) int { return a.Shift - b.Shift })
-	ranges := max(1, min(runtime.GOMAXPROCS(0), 8, len(sorted)/combineParts))
-	if len(sorted) == 0 {
+	if len(parts) == 0 {
 		return Affine[E]{}
 	}
-	sums := make([]Part[E], ranges)
-	parallel.For(ranges, 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			list := sorted[i*len(sorted)/ranges : (i+1)*len(sorted)/ranges]
-			sums[i] = Part[E]{list[0].Shift, c.horner(list)}
-		}
-	})
-	total := c.horner(sums)
-	for range sums[0].Shift {
-		c.Double(&total)
+	order := func(a, b Part[E]) int { return a.Shift - b.Shift }
+	if !slices.IsSortedFunc(parts, order) {
+		parts = slices.SortedFunc(slices.Values(parts), order)
 	}
+	ends := combineRanges(len(parts), min(runtime.GOMAXPROCS(0), 8))
+	sums := make([]chan XYZZ[E], len(ends)-1)
+	for i := range sums {
+		list := parts[ends[i]:ends[i+1]]
+		if i == len(sums)-1 {
+			break // the highest range is where the doublings begin
+		}
+		sums[i] = make(chan XYZZ[E], 1)
+		go func() { sums[i] <- c.horner(list) }()
+	}
+	last := len(sums) - 1
+	total, shift, room := c.horner(parts[ends[last]:]), parts[ends[last]].Shift, new(Room[E])
+	for i := last - 1; i >= 0; i-- {
+		c.doubles(&total, shift-parts[ends[i]].Shift, room)
+		shift = parts[ends[i]].Shift
+		sum := <-sums[i]
+		c.AddIn(&total, &sum, room)
+	}
+	c.doubles(&total, shift, room)
 	return c.Affine(&total)
+}
+
+// combineRanges cuts n parts into ranges, the lowest first, for so many cores, and gives
+// their ends.
+func combineRanges(n, cores int) []int {
+	const growth = 1.5
+	ends := []int{n}
+	for k := min(cores, n/combineParts); k > 1; k-- {
+		// The highest of k ranges of what is left.
+		left := ends[len(ends)-1]
+		length := float64(left) * (growth - 1) / (math.Pow(growth, float64(k)) - 1)
+		ends = append(ends, left-max(1, int(length)))
+	}
+	ends = append(ends, 0)
+	slices.Reverse(ends)
+	return ends
 }
 
 // horner is Σ 2^(Shift - least) · Sum over parts in order, the one with the least first.
 func (c *Curve[E, F]) horner(parts []Part[E]) XYZZ[E] {
 	last := len(parts) - 1
-	r := parts[last].Sum
+	total, room := parts[last].Sum, new(Room[E])
 	for i := last - 1; i >= 0; i-- {
-		for range parts[i+1].Shift - parts[i].Shift {
-			c.Double(&r)
-		}
-		c.Add(&r, &parts[i].Sum)
+		c.doubles(&total, parts[i+1].Shift-parts[i].Shift, room)
+		c.AddIn(&total, &parts[i].Sum, room)
 	}
-	return r
+	return total
+}
+
+// doubles doubles p n times. Where a is 0 a doubling in Jacobian coordinates (dbl-2009-l
+// of the Explicit-Formulas Database, two products and five squares) has two products less
+// than one in XYZZ coordinates; the way there and back is four.
+func (c *Curve[E, F]) doubles(p *XYZZ[E], n int, r *Room[E]) {
+	if !c.aZero || n < 3 {
+		for range n {
+			c.DoubleIn(p, r)
+		}
+		return
+	}
+	// With Z = ZZ: x = X ZZ / Z² and y = Y ZZZ / Z³, as ZZ³ = ZZZ². Infinity stays Z = 0.
+	x, y, z := F(&p.X), F(&p.Y), F(&p.ZZ)
+	a, b, d, e, t := F(&r.a), F(&r.b), F(&r.d), F(&r.e), F(&r.t)
+	x.Mul(x, z)
+	y.Mul(y, &p.ZZZ)
+	for range n {
+		a.Square(x)
+		b.Square(y)
+		z.Mul(z, y)
+		z.Double(z)
+		d.Add(x, b)
+		d.Square(d)
+		b.Square(b)
+		d.Sub(d, a)
+		d.Sub(d, b)
+		d.Double(d)
+		e.Double(a)
+		e.Add(e, a)
+		t.Square(e)
+		t.Sub(t, d)
+		x.Sub(t, d)
+		d.Sub(d, x)
+		y.Mul(e, d)
+		b.Double(b)
+		b.Double(b)
+		b.Double(b)
+		y.Sub(y, b)
+	}
+	t.Square(z)
+	F(&p.ZZZ).Mul(t, z)
+	p.ZZ = r.t
 }

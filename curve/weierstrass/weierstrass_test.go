@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/consensys/gnark-crypto/ecc/bls12-377/fp"
+	bls12381fp "github.com/consensys/gnark-crypto/ecc/bls12-381/fp"
 	"github.com/consensys/gnark-crypto/ecc/bn254"
 	bn254fp "github.com/consensys/gnark-crypto/ecc/bn254/fp"
 
@@ -256,6 +257,7 @@ func BenchmarkSum(b *testing.B) {
 // BenchmarkCombine adds up what a GPU leaves of a small multiplication.
 func BenchmarkCombine(b *testing.B) {
 	combine(b, "bn254", weierstrass.New[bn254fp.Element](curve.BN254G1))
+	combine(b, "bls12-381", weierstrass.New[bls12381fp.Element](curve.BLS12381G1))
 	combine(b, "bn254-g2", weierstrass.New[bn254.E2](curve.BN254G2))
 	combine(b, "mnt4753", mnt4753.G1)
 }
