@@ -25,7 +25,8 @@ func row() Row {
 	return Row{
 		Suite: "m31", Case: "fold-m31-2^25", Metric: "ms", Value: 3, Unit: "ms", Samples: []float64{5, 1, 3, 2, 4}, Cold: 9, Seed: 1,
 		Command: "zkwarp bench m31", Commit: strings.Repeat("ab", 20), Binary: strings.Repeat("cd", 32), Device: "cuda:0",
-		Card: "NVIDIA H100 80GB HBM3", Driver: "580.1", Launches: map[string]int64{"mle_fold": 7}, Go: "go1.26", Date: "2026-01-31T12:00:00Z",
+		Card: "NVIDIA H100 80GB HBM3", Driver: "580.1", Launches: map[string]int64{"mle_fold": 7},
+		Blocks: map[string]device.Block{"mle_fold": {Threads: 256, Shared: 32}}, Go: "go1.26", Date: "2026-01-31T12:00:00Z",
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/zkwarp/zkwarp/device"
 )
 
 // MinSamples is the least number of timed runs behind a recorded row.
@@ -45,9 +47,12 @@ type Row struct {
 	TemperatureC   int              `json:"temperature_c,omitempty"`
 	Throttle       string           `json:"throttle,omitempty"`
 	Launches       map[string]int64 `json:"launches,omitempty"`
-	Go             string           `json:"go"`
-	Date           string           `json:"date"`
-	Note           string           `json:"note,omitempty"`
+	// Blocks is the largest block that each of these kernels was launched in so far, in
+	// the first row of a case.
+	Blocks map[string]device.Block `json:"blocks,omitempty"`
+	Go     string                  `json:"go"`
+	Date   string                  `json:"date"`
+	Note   string                  `json:"note,omitempty"`
 }
 
 // key tells which older row a row replaces.

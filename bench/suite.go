@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"regexp"
 	"runtime"
@@ -257,13 +258,17 @@ func Run(ctx context.Context, o Options) ([]Row, error) {
 		if err != nil {
 			return rows, fmt.Errorf("%s %s: describing the machine: %w", c.Suite, c.Name, err)
 		}
-		for _, m := range found {
+		for i, m := range found {
+			var blocks map[string]device.Block
+			if i == 0 {
+				blocks = blocksOf(dev, launches)
+			}
 			rows = append(rows, Row{
 				Suite: c.Suite, Case: c.Name, Metric: m.Metric, Value: Median(m.Samples), Unit: m.Unit,
 				Samples: m.Samples, Cold: m.Cold, Seed: o.Seed, Command: o.Command, Commit: commit, Binary: binary, Proof: m.Proof,
 				Device: dev.Name(), Card: machine.Card, Driver: machine.Driver, ClockMHz: machine.ClockMHz,
 				MemoryClockMHz: machine.MemoryClockMHz, TemperatureC: machine.TemperatureC, Throttle: machine.Throttle,
-				Launches: launches, Go: runtime.Version(), Date: time.Now().UTC().Format(time.RFC3339), Note: m.Note,
+				Launches: launches, Blocks: blocks, Go: runtime.Version(), Date: time.Now().UTC().Format(time.RFC3339), Note: m.Note,
 			})
 		}
 	}
@@ -288,6 +293,13 @@ func runCase(ctx context.Context, dev *device.Device, c Case, o Options) ([]Meas
 		return nil, nil, err
 	}
 	return found, dev.LaunchesSince(before), nil
+}
+
+// blocksOf is the blocks of the kernels that were launched.
+func blocksOf(dev *device.Device, launches map[string]int64) map[string]device.Block {
+	out := dev.Blocks()
+	maps.DeleteFunc(out, func(kernel string, _ device.Block) bool { return launches[kernel] == 0 })
+	return out
 }
 
 // ran checks that a case's kernels were launched.

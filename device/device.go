@@ -67,6 +67,22 @@ type loaded struct {
 	f        driver.Func
 	sig      kernel.Entry
 	launches atomic.Int64
+	largest  atomic.Uint64 // Block: shared memory above, threads below
+}
+
+// Block is a block of threads of a launch.
+type Block struct {
+	Threads int `json:"threads"`
+	Shared  int `json:"shared"` // bytes of dynamic shared memory
+}
+
+const blockThreads = 1 << 11 // more than a block has threads
+
+// saw keeps the largest of the blocks that the kernel was launched in.
+func (l *loaded) saw(threads uint64, shared int) {
+	b := uint64(max(shared, 0))*blockThreads + threads
+	for old := l.largest.Load(); b > old && !l.largest.CompareAndSwap(old, b); old = l.largest.Load() {
+	}
 }
 
 // Name is "cpu", "cuda:N" or "simt".
@@ -87,6 +103,25 @@ func (d *Device) Launches() map[string]int64 {
 		for name, k := range m.kernels {
 			if n := k.launches.Load(); n > 0 {
 				out[name] += n
+			}
+		}
+	}
+	return out
+}
+
+// Blocks returns the largest block that each kernel was launched in on d, by shared
+// memory and then by threads.
+func (d *Device) Blocks() map[string]Block {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out := map[string]Block{}
+	for _, m := range d.modules {
+		if !m.ready.Load() {
+			continue
+		}
+		for name, k := range m.kernels {
+			if b := k.largest.Load(); b > 0 {
+				out[name] = Block{Threads: int(b % blockThreads), Shared: int(b / blockThreads)}
 			}
 		}
 	}

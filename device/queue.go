@@ -195,6 +195,9 @@ func (q *Queue) Launch(k Kernel, grid, block Dim, shared int, args ...Arg) error
 	} else {
 		err = q.stream.Launch(l.f, grid, block, uint32(shared), q.args)
 	}
+	if err == nil {
+		l.saw(threads, shared)
+	}
 	if err == nil && q.dev.wait {
 		err = q.stream.Sync()
 	}

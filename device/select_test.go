@@ -131,6 +131,14 @@ func TestLaunchAllocates(t *testing.T) {
 	if n := d.Launches()["k"]; n != 101 {
 		t.Errorf("%d launches counted", n)
 	}
+	for _, s := range []struct{ threads, shared int }{{64, 1000}, {1024, 999}, {128, 1000}, {96, 1000}} {
+		if err := q.Launch(Kernel{silentUnit, "k"}, D1(1), D1(s.threads), s.shared, b.Arg(), U32(1), U64(2)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if b := d.Blocks()["k"]; b != (Block{Threads: 128, Shared: 1000}) {
+		t.Errorf("the largest block is %+v", b)
+	}
 }
 
 func TestPreloadReports(t *testing.T) {

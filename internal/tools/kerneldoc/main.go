@@ -14,6 +14,8 @@ import (
 	"strings"
 
 	"github.com/zkwarp/zkwarp/bench"
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/kernels"
 )
 
 func main() {
@@ -48,7 +50,11 @@ func run(root, card string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}
-	list, err := registers(rows, usage)
+	sizes, err := launched(results, kernels.All())
+	if err != nil {
+		return err
+	}
+	list, err := multiprocessor(rows, usage, sizes)
 	if err != nil {
 		return err
 	}
@@ -66,6 +72,7 @@ type usage struct {
 	Registers   int `json:"registers"`
 	SpillStores int `json:"spill_stores"`
 	SpillLoads  int `json:"spill_loads"`
+	Shared      int `json:"shared"` // bytes a block, of fixed size
 }
 
 func readUsage(path string) (map[string]usage, error) {
@@ -157,21 +164,21 @@ func find(results []bench.Row, suite, name, metric string) (float64, bool) {
 	return 0, false
 }
 
-// registers is the second table: the kernels of the first, in alphabetical order.
-func registers(rows []row, usage map[string]usage) (string, error) {
+// multiprocessor is the second table: the kernels of the first, in alphabetical order.
+func multiprocessor(rows []row, usage map[string]usage, sizes map[string]device.Block) (string, error) {
 	var names []string
 	for _, r := range rows {
 		names = append(names, r.kernels...)
 	}
 	slices.Sort(names)
 	var b strings.Builder
-	b.WriteString("| kernel | registers | bytes spilled, stores and loads |\n|---|---|---|\n")
+	b.WriteString("| kernel | registers | bytes spilled, stores and loads | threads | shared memory, bytes | blocks | warps |\n|---|---|---|---|---|---|---|\n")
 	for _, n := range slices.Compact(names) {
 		u, ok := usage[n]
 		if !ok {
 			return "", fmt.Errorf("kernel %s is not in the table of registers", n)
 		}
-		fmt.Fprintf(&b, "| `%s` | %d | %d |\n", n, u.Registers, u.SpillStores+u.SpillLoads)
+		fmt.Fprintf(&b, "| `%s` | %d | %d | %s |\n", n, u.Registers, u.SpillStores+u.SpillLoads, occupancy(u, sizes[n]))
 	}
 	return b.String(), nil
 }

@@ -12,7 +12,7 @@ const sample = `ptxas info    : 0 bytes gmem
 ptxas info    : Compiling entry function 'first' for 'sm_90'
 ptxas info    : Function properties for first
 ptxas         .     16 bytes stack frame, 8 bytes spill stores, 12 bytes spill loads
-ptxas info    : Used 128 registers, used 1 barriers, 368 bytes cmem[0]
+ptxas info    : Used 128 registers, used 1 barriers, 2048 bytes smem, 368 bytes cmem[0]
 ptxas info    : Compile time = 5.827 ms
 ptxas info    : Compiling entry function 'second' for 'sm_90'
 ptxas info    : Function properties for second
@@ -24,14 +24,14 @@ ptxas         .     32 bytes stack frame, 4 bytes spill stores, 0 bytes spill lo
 
 func TestParse(t *testing.T) {
 	got := parse(sample)
-	if len(got) != 2 || got["first"] != (Usage{128, 16, 8, 12}) || got["second"] != (Usage{30, 32, 4, 0}) {
+	if len(got) != 2 || got["first"] != (Usage{128, 16, 8, 12, 2048}) || got["second"] != (Usage{30, 32, 4, 0, 0}) {
 		t.Fatalf("%+v", got)
 	}
 }
 
 func TestCompare(t *testing.T) {
 	table := func(u map[string]Usage) Table { return Table{"NVRTC 13.0", "sm_90", u} }
-	old := table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 20}})
+	old := table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 20, 0}})
 	for _, c := range []struct {
 		name      string
 		now       Table
@@ -39,13 +39,13 @@ func TestCompare(t *testing.T) {
 		mentioned string
 	}{
 		{"same", old, false, ""},
-		{"more registers", table(map[string]Usage{"a": {50, 0, 0, 0}, "b": {255, 64, 10, 20}}), false, "50 registers"},
-		{"fewer spills", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 16}}), false, "b:"},
-		{"spills begin", table(map[string]Usage{"a": {40, 8, 4, 4}, "b": {255, 64, 10, 20}}), true, "a spills more"},
-		{"spills grow", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 24}}), true, "b spills more"},
-		{"a new one that spills", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 20}, "c": {9, 8, 8, 8}}), true, "new kernel c"},
-		{"a new one", table(map[string]Usage{"a": {40, 0, 0, 0}, "b": {255, 64, 10, 20}, "c": {9, 0, 0, 0}}), false, "c: new"},
-		{"one gone", table(map[string]Usage{"a": {40, 0, 0, 0}}), false, "b: gone"},
+		{"more registers", table(map[string]Usage{"a": {50, 0, 0, 0, 0}, "b": {255, 64, 10, 20, 0}}), false, "50 registers"},
+		{"fewer spills", table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 16, 0}}), false, "b:"},
+		{"spills begin", table(map[string]Usage{"a": {40, 8, 4, 4, 0}, "b": {255, 64, 10, 20, 0}}), true, "a spills more"},
+		{"spills grow", table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 24, 0}}), true, "b spills more"},
+		{"a new one that spills", table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 20, 0}, "c": {9, 8, 8, 8, 0}}), true, "new kernel c"},
+		{"a new one", table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 20, 0}, "c": {9, 0, 0, 0, 0}}), false, "c: new"},
+		{"one gone", table(map[string]Usage{"a": {40, 0, 0, 0, 0}}), false, "b: gone"},
 		{"another compiler", Table{"NVRTC 12.9", "sm_90", old.Kernels}, true, "NVRTC 12.9"},
 	} {
 		var w strings.Builder
@@ -61,7 +61,7 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %q", c.name, text)
 		}
 	}
-	both := old.with(table(map[string]Usage{"b": {7, 0, 0, 0}, "c": {9, 0, 0, 0}}))
+	both := old.with(table(map[string]Usage{"b": {7, 0, 0, 0, 0}, "c": {9, 0, 0, 0, 0}}))
 	if len(both.Kernels) != 3 || both.Kernels["a"].Registers != 40 || both.Kernels["b"].Registers != 7 || old.Kernels["b"].Registers != 255 {
 		t.Errorf("a part in place of the table's own: %v", both)
 	}

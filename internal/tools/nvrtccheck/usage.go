@@ -15,12 +15,14 @@ type Table struct {
 }
 
 // Usage of one kernel and the functions that were compiled for it: registers a
-// thread, and bytes a thread in local memory.
+// thread, bytes a thread in local memory, and bytes a block of shared memory that the
+// source declares with its size.
 type Usage struct {
 	Registers   int `json:"registers"`
 	Stack       int `json:"stack"`
 	SpillStores int `json:"spill_stores"`
 	SpillLoads  int `json:"spill_loads"`
+	Shared      int `json:"shared,omitempty"`
 }
 
 // Spill is the bytes stored and loaded because registers ran out.
@@ -33,7 +35,7 @@ func (u Usage) String() string {
 var (
 	entryLine = regexp.MustCompile(`Compiling entry function '(\w+)' for`)
 	frameLine = regexp.MustCompile(`(\d+) bytes stack frame, (\d+) bytes spill stores, (\d+) bytes spill loads`)
-	usedLine  = regexp.MustCompile(`Used (\d+) registers`)
+	usedLine  = regexp.MustCompile(`Used (\d+) registers(?:.*?(\d+) bytes smem)?`)
 )
 
 // parse reads the assembler's verbose log. Functions that were not inlined have
@@ -57,6 +59,9 @@ func parse(log string) map[string]Usage {
 		}
 		if m := usedLine.FindStringSubmatch(line); m != nil {
 			u.Registers = max(u.Registers, number(m[1]))
+			if m[2] != "" {
+				u.Shared = max(u.Shared, number(m[2]))
+			}
 		}
 		out[name] = u
 	}
