@@ -6,6 +6,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device/devicetest"
@@ -130,6 +132,43 @@ func TestOnlyPTXKnowsTheMachine(t *testing.T) {
 			regexp.MustCompile(`__CUDA_ARCH__`).MatchString(text) {
 			t.Errorf("%s mentions __CUDA_ARCH__", name)
 		}
+	}
+}
+
+// called is the parameters of a function that is not inlined.
+var called = regexp.MustCompile(`(?:DEVICE_CALL|__noinline__)\b[^(){};]*\(([^)]*)\)\s*\{`)
+
+// byReference says of a text which parameters of functions that are called are references.
+func byReference(text string) []string {
+	var out []string
+	for _, m := range called.FindAllStringSubmatch(regexp.MustCompile(`//[^\n]*`).ReplaceAllString(text, ""), -1) {
+		for _, p := range strings.Split(m[1], ",") {
+			if strings.Contains(p, "&") {
+				out = append(out, strings.TrimSpace(p))
+			}
+		}
+	}
+	return out
+}
+
+// NVRTC 13.0 loses the first word of a struct that is passed by reference to a call in one
+// branch and stored in another (CONTRIBUTING.md).
+func TestCallsTakeValues(t *testing.T) {
+	functions := 0
+	for _, s := range append(All(), Generated()...) {
+		for _, x := range append(s.Closure(), s) {
+			functions += len(called.FindAllString(x.Text, -1))
+			for _, p := range byReference(x.Text) {
+				t.Errorf("%s: a function that is called takes %q, want a value", x.Name, p)
+			}
+		}
+	}
+	if functions < 100 {
+		t.Errorf("only %d functions found", functions)
+	}
+	const bad = "template <class P> DEVICE_CALL Mont<P> f(u32 a, // b\n  const Mont<P> &b) {\n}\nDEVICE_INLINE u32 g(u32 &a) { }\nDEVICE_CALL u32 h(u32 *a) { }"
+	if got := byReference(bad); !slices.Equal(got, []string{"const Mont<P> &b"}) {
+		t.Errorf("found %q", got)
 	}
 }
 

@@ -13,12 +13,13 @@ DEVICE_CALL F product_less(F a, F b, F c) { return mul_less(a, b, c); }
 DEVICE_CALL F square_less(F a, F b, F c) { return sqr_less(a, b, c); }
 DEVICE_CALL F products(F a, F b, F c, F d) { return mul_sub(a, b, c, d); }
 
-DEVICE_CALL void put(u32 *out, u32 &k, const F &a) {
+DEVICE_CALL void write(u32 *out, F a) {
   const Mont<W> w = to_words(a);
 #pragma unroll
-  for (u32 j = 0; j < W::N; j++) out[k * W::N + j] = w.x[j];
-  k++;
+  for (u32 j = 0; j < W::N; j++) out[j] = w.x[j];
 }
+
+DEVICE_INLINE void put(u32 *out, u32 &k, const F &a) { write(out + k++ * W::N, a); }
 
 // in is four elements a thread, out OUTPUTS.
 extern "C" __global__ void __launch_bounds__(64) fp64_ops_VARIANT(u32 *out, const u32 *in, u32 n, u32 outputs) {
