@@ -103,7 +103,7 @@ func newAccumulations() []accumulation {
 	var out []accumulation
 	out = append(out, inSteps(curve.BN254G1, shape{128, 4}, shape{64, 8})...)
 	out = append(out, inWords(curve.BN254G1, shape{128, 4}, "words", words, "", 8, 0), inDoubles(curve.BN254G1, shape{128, 4}), byTensor(curve.BN254G1, shape{128, 3}))
-	out = append(out, inSteps(curve.BLS12381G1, shape{128, 3}, shape{64, 6})...)
+	out = append(out, inSteps(curve.BLS12381G1, shape{128, 3}, shape{64, 8})...)
 	out = append(out,
 		inWords(curve.BLS12381G1, shape{128, 3}, "words", words, "", 8, 0),
 		inWords(curve.BLS12381G1, shape{128, 3}, "inline", inline, "_inline", 12, 0),
