@@ -387,12 +387,12 @@ func (r *resident) schedule(k key) (*schedule, error) {
 
 // kernels are the translation units that sums in a group need.
 func kernels(g *curve.Group, o *Options) ([]*kernel.Source, error) {
-	r, err := reduce.Source(g)
+	r, err := reduce.SourcesOf(g)
 	if err != nil {
 		return nil, err
 	}
 	out := append(scatter.SourcesOf(g.Scalar), bucket.SourcesOf(g)...)
-	out = append(out, r)
+	out = append(out, r...)
 	if g.Edwards != nil {
 		out = append(out, edwards.Sources()...)
 	}

@@ -6,14 +6,16 @@
 // itself stays where it is as the first sum of bit s. Each bucket costs two additions
 // on the whole, and the longest chain is as long as i has bits.
 #include "GROUP_HEADER"
+#include "SUMS_HEADER"
 
 typedef Group::Sum Sum;
 
 // pieces is two words for each window, or share of one, that has buckets in the array
 // of sums: the first of them and their number.
 
-// sum_at is where sum i lies.
-DEVICE_INLINE uint4 *sum_at(u32 *sums, u64 i) { return reinterpret_cast<uint4 *>(sums + i * (sizeof(Sum) / 4)); }
+// words_at and sum_at are where sum i lies.
+DEVICE_INLINE u32 *words_at(u32 *sums, u64 i) { return sums + i * (sizeof(Sum) / 4); }
+DEVICE_INLINE uint4 *sum_at(u32 *sums, u64 i) { return reinterpret_cast<uint4 *>(words_at(sums, i)); }
 
 DEVICE_INLINE void load_sum(Sum &s, u32 *sums, u64 i) {
   const uint4 *from = sum_at(sums, i);
@@ -29,80 +31,70 @@ DEVICE_INLINE void store_sum(u32 *sums, u64 i, const Sum &s) {
   for (u32 k = 0; k < sizeof(Sum) / 16; k++) to[k] = from[k];
 }
 
-// sum_add is one copy of the addition for all that a kernel does. Sums go by value,
-// which is in registers.
-DEVICE_CALL Sum sum_add(Sum a, Sum b) { return add(a, b); }
 
-// The first levels, for many buckets: a thread takes 2^log of them and leaves their sum
-// in the place of the first and the sum of i times the i-th, from 0 on, in the second's.
-extern "C" __global__ void __launch_bounds__(128)
-reduce_segments_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log) {
-  const u32 first = pieces[2 * blockIdx.y], count = pieces[2 * blockIdx.y + 1];
-  const u64 from = (u64)(blockIdx.x * blockDim.x + threadIdx.x) << log;
-  if (from >= count) return;
-  u32 last = (u32)(count - from < (1u << log) ? count - from : 1u << log) - 1;
-  if (last == 0) {
-    // Nothing to add; the second place would be a stranger's, and is not read.
-    return;
-  }
-  const u64 at = first + from;
-  Sum run, weighted, next;
-  load_sum(run, sums, at + last);
-  weighted = run;
-  // What is added in turn: the next bucket to the running sum, that to the weighted one.
-  for (u32 i = last - 1; i > 0; i--) {
-    load_sum(next, sums, at + i);
-    run = sum_add(run, next);
-    weighted = sum_add(weighted, run);
-  }
-  load_sum(next, sums, at);
-  run = sum_add(run, next);
-  store_sum(sums, at, run);
-  store_sum(sums, at + 1, weighted);
-}
+// Addition is which two sums an addition is of.
+struct Addition {
+  u64 a, b;
+  bool some; // there is one
+};
 
-// step_add is the t-th addition of step s for a piece whose segments of 2^log buckets
-// are the elements of v, n of them; false if there are not so many. The last list is
-// that of the segments' weighted sums, if log is not 0.
-DEVICE_INLINE bool step_add(u32 *sums, u64 first, u32 count, u32 n, u32 log, u32 s, u32 t) {
+// step_at is the t-th addition of step s for a piece whose segments of 2^log buckets are
+// the elements of v, n of them. The last list is that of the segments' weighted sums, if
+// log is not 0.
+DEVICE_INLINE Addition step_at(u64 first, u32 count, u32 n, u32 log, u32 s, u32 t) {
   const u32 per = (n + (2u << s) - 1) >> (s + 1);
   const u32 list = t / per, j = t % per;
-  if (list >= s + 1 + (log != 0)) return false;
+  if (list >= s + 1 + (log != 0)) return {first, first, false};
   // Lists: 0 of the sums, h + 1 of bit h's, s + 1 of the weighted ones.
   const u32 residue = list == 0 || list == s + 1 ? 0 : 1u << (list - 1);
   const u64 i = ((u64)j << (s + 1)) + residue, k = i + (1u << s);
-  if (k >= n) return true;
+  if (k >= n) return {first, first, false};
   u64 a = i << log, b = k << log;
   if (list == s + 1) {
     // The last segment may be one bucket, which has no weighted sum.
     a++;
     b++;
-    if (b >= count) return true;
+    if (b >= count) return {first, first, false};
   }
-  Sum x, y;
-  load_sum(x, sums, first + a);
-  load_sum(y, sums, first + b);
-  x = sum_add(x, y);
-  store_sum(sums, first + a, x);
-  return true;
+  return {first + a, first + b, true};
 }
 
-// Step s, for all pieces.
+// Step s, for all pieces: a thread an addition.
 extern "C" __global__ void __launch_bounds__(128)
 reduce_step_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log, u32 s) {
   const u32 first = pieces[2 * blockIdx.y], count = pieces[2 * blockIdx.y + 1];
   const u32 n = (count + (1u << log) - 1) >> log;
-  step_add(sums, first, count, n, log, s, blockIdx.x * blockDim.x + threadIdx.x);
+  const Addition w = step_at(first, count, n, log, s, blockIdx.x * blockDim.x + threadIdx.x);
+  if (!w.some) return;
+  Sum x, y;
+  load_sum(x, sums, w.a);
+  load_sum(y, sums, w.b);
+  store_sum(sums, w.a, add(x, y));
+}
+
+// The same with four threads an addition, which is sooner done where there are few.
+extern "C" __global__ void __launch_bounds__(128)
+reduce_quads_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log, u32 s) {
+  const u32 first = pieces[2 * blockIdx.y], count = pieces[2 * blockIdx.y + 1];
+  const u32 n = (count + (1u << log) - 1) >> log;
+  const Addition w = step_at(first, count, n, log, s, (blockIdx.x * blockDim.x + threadIdx.x) / 4);
+  quad_add<Group>(words_at(sums, w.a), words_at(sums, w.b), w.some);
 }
 
 // The steps from s up to, not including, end, one block a piece; then the piece's row
 // of out: the sum of all, the weighted sum within segments, and the sums of the bits.
-extern "C" __global__ void __launch_bounds__(256)
+extern "C" __global__ void __launch_bounds__(FINISH_THREADS)
 reduce_finish_VARIANT(u32 *out, u32 *sums, const u32 *__restrict__ pieces, u32 log, u32 s, u32 end) {
   const u32 first = pieces[2 * blockIdx.x], count = pieces[2 * blockIdx.x + 1];
   const u32 n = (count + (1u << log) - 1) >> log;
+#pragma unroll 1
   for (; s < end; s++) {
-    for (u32 t = threadIdx.x; step_add(sums, first, count, n, log, s, t);) t += blockDim.x;
+    const u32 most = ((n + (2u << s) - 1) >> (s + 1)) * (s + 1 + (log != 0));
+#pragma unroll 1
+    for (u32 t = 0; t < most; t += blockDim.x / 4) {
+      const Addition w = step_at(first, count, n, log, s, t + threadIdx.x / 4);
+      quad_add<Group>(words_at(sums, w.a), words_at(sums, w.b), w.some);
+    }
     __syncthreads();
   }
   for (u32 h = threadIdx.x; h < end + 2; h += blockDim.x) {

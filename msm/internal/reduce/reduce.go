@@ -16,34 +16,105 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
-//go:embed reduce.cu
-var reduceText string
+var (
+	//go:embed reduce.cu
+	reduceText string
+	//go:embed segments.cu
+	segmentsText string
+	//go:embed numbers.cuh
+	numbersText string
+	//go:embed xyzz.cuh
+	xyzzText string
+	//go:embed extended.cuh
+	extendedText string
+)
+
+var (
+	numbers  = &kernel.Source{Name: "msm/internal/reduce/numbers.cuh", Text: numbersText, Headers: []*kernel.Source{kernel.PTX}}
+	xyzz     = &kernel.Source{Name: "msm/internal/reduce/xyzz.cuh", Text: xyzzText, Headers: []*kernel.Source{curve.XYZZ, numbers}}
+	extended = &kernel.Source{Name: "msm/internal/reduce/extended.cuh", Text: extendedText, Headers: []*kernel.Source{curve.Edwards, numbers}}
+)
+
+// unit is one group's kernels, and how they are launched.
+type unit struct {
+	segments *kernel.Source // reduce_segments
+	steps    *kernel.Source // the others
+	threads  int            // of a block of reduce_segments
+	shared   int            // bytes of shared memory of a block
+	finish   int            // threads of a block of reduce_finish
+}
+
+// form is how reduce_segments is built for a group.
+type form struct {
+	threads, resident int  // of a block; blocks that a multiprocessor holds at a time
+	inline            int  // products of numbers of up to so many words are inlined
+	karatsuba         bool // products of 12 words are by Karatsuba's method
+	inShared          bool // numbers are in shared memory
+}
+
+func newUnit(g *curve.Group, f form) *unit {
+	u := &unit{threads: f.threads, finish: 512}
+	header, count := xyzz, 9
+	if g.Edwards != nil {
+		header, count = extended, 8
+	}
+	storage, threads, karatsuba := "InRegisters", "", "0"
+	if f.inShared {
+		storage, threads, u.shared = "InShared", fmt.Sprintf(", %d", f.threads), f.threads*count*g.XYZZBytes()/4
+	}
+	if f.karatsuba {
+		karatsuba = "1"
+	}
+	if g.Degree*g.Base.Limbs > 12 {
+		u.finish = 256 // which leaves a thread all registers that it may have
+	}
+	u.segments = g.Unit(kernel.Template{Name: "msm/internal/reduce/segments.cu", Text: segmentsText}, []string{
+		"SUMS_HEADER", header.Name,
+		"BLOCK_THREADS", fmt.Sprint(f.threads),
+		"BLOCKS_RESIDENT", fmt.Sprint(f.resident),
+		"LONGEST_INLINE", fmt.Sprint(f.inline),
+		"WITH_KARATSUBA", karatsuba,
+		"STORAGE", storage,
+		" SHARED_THREADS", threads,
+	}, header, kernel.PTX)
+	u.steps = g.Unit(kernel.Template{Name: "msm/internal/reduce/reduce.cu", Text: reduceText}, []string{
+		"SUMS_HEADER", header.Name,
+		"FINISH_THREADS", fmt.Sprint(u.finish),
+	}, header)
+	return u
+}
 
 var (
 	groups = append([]*curve.Group{curve.Toy61, curve.BLS12377Edwards}, curve.Groups...)
-	units  = func() map[*curve.Group]*kernel.Source {
-		out := map[*curve.Group]*kernel.Source{}
-		for _, g := range groups {
-			out[g] = g.Unit(kernel.Template{Name: "msm/internal/reduce/reduce.cu", Text: reduceText}, nil)
-		}
-		return out
-	}()
+	units  = map[*curve.Group]*unit{
+		curve.BN254G1:         newUnit(curve.BN254G1, form{threads: 128, resident: 4, inline: 8}),
+		curve.BN254G2:         newUnit(curve.BN254G2, form{threads: 64, resident: 6, inline: 8, inShared: true}),
+		curve.BLS12377G1:      newUnit(curve.BLS12377G1, form{threads: 128, resident: 4, inline: 8, inShared: true}),
+		curve.BLS12377G2:      newUnit(curve.BLS12377G2, form{threads: 64, resident: 4, inline: 8, inShared: true}),
+		curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, form{threads: 128, resident: 4, inline: 8, inShared: true}),
+		curve.BLS12381G1:      newUnit(curve.BLS12381G1, form{threads: 128, resident: 4, inline: 8, inShared: true}),
+		curve.BLS12381G2:      newUnit(curve.BLS12381G2, form{threads: 64, resident: 4, inline: 8, inShared: true}),
+		curve.BW6761G1:        newUnit(curve.BW6761G1, form{threads: 64, resident: 4, inline: 8, inShared: true}),
+		curve.BW6761G2:        newUnit(curve.BW6761G2, form{threads: 64, resident: 4, inline: 8, inShared: true}),
+		curve.MNT4753G1:       newUnit(curve.MNT4753G1, form{threads: 64, resident: 4, inline: 8, inShared: true}),
+		curve.Toy61:           newUnit(curve.Toy61, form{threads: 128, resident: 4, inline: 8}),
+	}
 )
 
-// Source is the kernels of a group.
-func Source(g *curve.Group) (*kernel.Source, error) {
+// SourcesOf is the kernels of a group.
+func SourcesOf(g *curve.Group) ([]*kernel.Source, error) {
 	u, ok := units[g]
 	if !ok {
 		return nil, fmt.Errorf("msm: reduce: %w: no kernels for %s", device.ErrUsage, g.Name)
 	}
-	return u, nil
+	return []*kernel.Source{u.segments, u.steps}, nil
 }
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
 	var out []*kernel.Source
 	for _, g := range groups {
-		out = append(out, units[g])
+		out = append(out, units[g].segments, units[g].steps)
 	}
 	return out
 }
@@ -68,30 +139,38 @@ type Layout struct {
 	most   int // segments of so many that a piece has
 	steps  int // over these
 	many   int // steps that take a launch each
+	quads  int // a step of at most so many additions has four threads for each
 }
 
 // Threads is how many additions at a time keep a device busy; beyond them buckets
 // are taken by several.
 const Threads = 1 << 15
 
-// finishThreads is the block of reduce_finish, and about how many additions of a step
-// it is left with.
-const finishThreads = 256
+// longThreads is how many threads take more than 16 buckets each: some eight times those
+// that a card holds, so that their different ends do not count.
+const longThreads = 1 << 19
+
+// Up to so many additions of a step are done by four threads each: a card does them at
+// once, in a third of the time that one thread takes over an addition.
+const quadAdditions = 20 << 10
+
+// finishAdditions is how many additions of a step reduce_finish is left with.
+const finishAdditions = 128
 
 // New plans the sums of the buckets [low, high) of windows; windows that have the same
 // Base share their buckets and count once.
 func New(windows []plan.Window, low, high int) (*Layout, error) {
 	log := 0
-	for log < 4 && (high-low)>>(log+1) >= Threads {
+	for log < 4 && (high-low)>>(log+1) >= Threads || log < 6 && (high-low)>>(log+1) >= longThreads {
 		log++
 	}
-	return newLayout(windows, low, high, log, finishThreads)
+	return newLayout(windows, low, high, log, finishAdditions)
 }
 
 // newLayout takes the logarithm of the buckets that a thread takes at first, and how
 // many additions of a step one block does.
 func newLayout(windows []plan.Window, low, high, log, block int) (*Layout, error) {
-	l := &Layout{log: log}
+	l := &Layout{log: log, quads: quadAdditions}
 	ends, seen := map[int]int{}, map[int]bool{}
 	for _, w := range windows {
 		ends[w.Base] = max(ends[w.Base], w.Base+w.Buckets)
@@ -117,7 +196,7 @@ func newLayout(windows []plan.Window, low, high, log, block int) (*Layout, error
 		l.steps = bits.Len(uint(l.most - 1))
 	}
 	// One block does the rest of a window once its steps have few additions.
-	for l.many < l.steps && l.additions(l.many) > 2*block {
+	for l.many < l.steps && l.additions(l.many) > block {
 		l.many++
 	}
 	return l, nil
@@ -153,28 +232,39 @@ func (l *Layout) Run(q *device.Queue, g *curve.Group, out, buckets, pieces devic
 	if len(l.pieces) == 0 {
 		return nil
 	}
-	unit, err := Source(g)
-	if err != nil {
+	u, ok := units[g]
+	if !ok {
+		return fmt.Errorf("msm: reduce: %w: no kernels for %s", device.ErrUsage, g.Name)
+	}
+	if err := l.first(q, g, u, buckets, pieces); err != nil {
 		return err
 	}
-	launch := func(kernel string, grid device.Dim, block int, args ...device.Arg) error {
-		return q.Launch(device.Kernel{Source: unit, Name: kernel + "_" + g.Name}, grid, device.D1(block), 0, args...)
+	return l.rest(q, g, u, out, buckets, pieces)
+}
+
+// first enqueues what threads do of several buckets each.
+func (l *Layout) first(q *device.Queue, g *curve.Group, u *unit, buckets, pieces device.Buffer[uint32]) error {
+	if l.log == 0 {
+		return nil
 	}
-	if l.log > 0 {
-		err := launch("reduce_segments", device.D2(device.Blocks(l.most, 128), len(l.pieces)), 128,
-			buckets.Arg(), pieces.Arg(), device.U32(l.log))
-		if err != nil {
-			return err
-		}
-	}
+	return q.Launch(device.Kernel{Source: u.segments, Name: "reduce_segments_" + g.Name}, device.D2(device.Blocks(l.most, u.threads), len(l.pieces)),
+		device.D1(u.threads), u.shared, buckets.Arg(), pieces.Arg(), device.U32(l.log))
+}
+
+// rest enqueues the steps.
+func (l *Layout) rest(q *device.Queue, g *curve.Group, u *unit, out, buckets, pieces device.Buffer[uint32]) error {
 	for s := range l.many {
-		err := launch("reduce_step", device.D2(device.Blocks(l.additions(s), 128), len(l.pieces)), 128,
+		kernel, n := "reduce_step_", l.additions(s)
+		if n*len(l.pieces) <= l.quads {
+			kernel, n = "reduce_quads_", 4*n
+		}
+		err := q.Launch(device.Kernel{Source: u.steps, Name: kernel + g.Name}, device.D2(device.Blocks(n, 128), len(l.pieces)), device.D1(128), 0,
 			buckets.Arg(), pieces.Arg(), device.U32(l.log), device.U32(s))
 		if err != nil {
 			return err
 		}
 	}
-	return launch("reduce_finish", device.D1(len(l.pieces)), finishThreads,
+	return q.Launch(device.Kernel{Source: u.steps, Name: "reduce_finish_" + g.Name}, device.D1(len(l.pieces)), device.D1(u.finish), 0,
 		out.Arg(), buckets.Arg(), pieces.Arg(), device.U32(l.log), device.U32(l.many), device.U32(l.steps))
 }
 

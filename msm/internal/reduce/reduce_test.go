@@ -20,7 +20,7 @@ import (
 func TestMain(m *testing.M) {
 	var sources []*kernel.Source
 	for _, g := range tested() {
-		sources = append(sources, units[g])
+		sources = append(sources, units[g].segments, units[g].steps)
 	}
 	devicetest.Main(m, sources...)
 }
@@ -74,12 +74,13 @@ func newSums(g *curve.Group, n int, of func(i int) int) *sums {
 }
 
 // check compares Run with the sum over [low, high).
-func (s *sums) check(t *testing.T, q *device.Queue, w []plan.Window, low, high, log, block int) {
+func (s *sums) check(t *testing.T, q *device.Queue, w []plan.Window, low, high, log, block, quads int) {
 	t.Helper()
 	l, err := newLayout(w, low, high, log, block)
 	if err != nil {
 		t.Fatal(err)
 	}
+	l.quads = quads
 	each := s.c.XYZZBytes() / 4
 	run := func() []uint32 {
 		buckets := devicetest.Upload(t, q, s.words[low*each:high*each])
@@ -136,10 +137,10 @@ func TestToy(t *testing.T) {
 			s := newSums(curve.Toy61, 1407, of)
 			devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
 				for log := range 5 {
-					s.check(t, q, w, 0, 1407, log, 64)
+					s.check(t, q, w, 0, 1407, log, 64, 300*(log%3))
 				}
-				s.check(t, q, w, 5, 1399, 2, finishThreads)
-				s.check(t, q, w, 333, 334, 3, finishThreads)
+				s.check(t, q, w, 5, 1399, 2, finishAdditions, quadAdditions)
+				s.check(t, q, w, 333, 334, 3, finishAdditions, quadAdditions)
 			})
 		})
 	}
@@ -154,7 +155,8 @@ func TestWide(t *testing.T) {
 		t.Run(g.Name, func(t *testing.T) {
 			s := newSums(g, 15, func(int) int { return r.Intn(31) - 15 })
 			devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
-				s.check(t, q, windows(9, 6), 0, 15, 1, 1)
+				s.check(t, q, windows(9, 6), 0, 15, 1, 1, 0)
+				s.check(t, q, windows(9, 6), 0, 15, 2, 1, quadAdditions)
 			})
 		})
 	}
@@ -199,6 +201,7 @@ func TestEdwards(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		l.quads = 10 // steps have 12, 12 and 8 additions
 		pieces, err := l.Upload(q)
 		if err != nil {
 			t.Fatal(err)

@@ -1,0 +1,33 @@
+// The first levels of the sums over buckets (reduce.cu), where there are many: a thread
+// takes 2^log buckets one after the other.
+#define MONT_INLINE_WORDS LONGEST_INLINE
+#define MONT_KARATSUBA WITH_KARATSUBA
+#include "GROUP_HEADER"
+#include "SUMS_HEADER"
+
+// pieces is two words for each window, or share of one, that has buckets in the array
+// of sums: the first of them and their number. A thread leaves the sum of its buckets in
+// the place of the first and the sum of i times the i-th, from 0 on, in the second's.
+extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
+reduce_segments_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log) {
+  enum : u32 { words = sizeof(Group::Sum) / 4 };
+  const u32 first = pieces[2 * blockIdx.y], count = pieces[2 * blockIdx.y + 1];
+  const u64 from = (u64)(blockIdx.x * blockDim.x + threadIdx.x) << log;
+  if (from >= count) return;
+  const u32 last = (u32)(count - from < (1u << log) ? count - from : 1u << log) - 1;
+  if (last == 0) {
+    // Nothing to add; the second place would be a stranger's, and is not read.
+    return;
+  }
+  u32 *const to = sums + (first + from) * words;
+  SHARED_DYNAMIC(u64, shared);
+  // The running sum has taken buckets from the last down to i + 1, and what is written in
+  // the end is the sum of its values but for the last one.
+  Running<Group, STORAGE<Group::F, NUMBERS SHARED_THREADS>> running(shared, to + (u64)last * words);
+#pragma unroll 1
+  for (u32 i = last; i-- > 0;) {
+    running.weigh();
+    running.take(to + (u64)i * words);
+  }
+  running.write(to, to + words);
+}
