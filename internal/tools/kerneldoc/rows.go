@@ -71,7 +71,7 @@ var rows = []row{
 	{"Poseidon2-Merkle over M31, top", "all levels above 2^15 digests in one launch", []string{"merkle_top_m31"}, "the same",
 		[]figure{{bench: "merkle-2^16", time: "ms", permutations: 1<<16 - 1}, {bench: "merkle-2^10", time: "ms", permutations: 1<<10 - 1}}},
 	{"MSM: digits and sort", "`msm`: signed digits of all windows, then points by bucket ([msm.md](msm.md))",
-		[]string{"scatter_count", "scatter_count_each", "scatter_digits_bls12377_fp", "scatter_digits_bls12377_fr", "scatter_digits_bls12381_fr", "scatter_digits_bn254_fr", "scatter_digits_mnt4753_fr", "scatter_each", "scatter_fine", "scatter_fine_wide", "scatter_long", "scatter_long_count", "scatter_scan", "scatter_sums", "scatter_tile"},
+		[]string{"scatter_count", "scatter_count_each", "scatter_digits_bls12377_fp", "scatter_digits_bls12377_fr", "scatter_digits_bls12381_fr", "scatter_digits_bn254_fr", "scatter_digits_mnt4753_fr", "scatter_each", "scatter_fine", "scatter_long", "scatter_long_count", "scatter_scan", "scatter_split", "scatter_split_count", "scatter_sums", "scatter_tile"},
 		"about 30 an entry", nil},
 	{"MSM: buckets by length", "`msm`: buckets, and pieces of long ones, in order of length for `bucket_accumulate`",
 		[]string{"bucket_items_count", "bucket_items_place"},

@@ -90,7 +90,8 @@ func (k *kernelTimes) Trace(e device.Event) {
 }
 
 // BenchmarkRun sorts scalars that are on the device: ZKWARP_SCATTER is a list of cases
-// field:log2(n):width:skew:tuning, tuning one of the names below. The metrics are
+// field:log2(n):width:skew:tuning, tuning one of the names below; with :shared behind it
+// all windows have one set of buckets. The metrics are
 // milliseconds by kernel, as the device has them, and ms is from enqueueing the first of
 // ten to the end of the last, a tenth.
 func BenchmarkRun(b *testing.B) {
@@ -116,7 +117,9 @@ func BenchmarkRun(b *testing.B) {
 		if p[3] == "uniform" {
 			form = Montgomery // as uniform
 		}
-		b.Run(c, func(b *testing.B) { benchmarkCase(b, d, f, 1<<log, width, words, form, tuningOf(b, d.Info(), p[4])) })
+		b.Run(c, func(b *testing.B) {
+			benchmarkCase(b, d, f, 1<<log, width, words, form, tuningOf(b, d.Info(), p[4]), len(p) > 5)
+		})
 	}
 }
 
@@ -145,14 +148,16 @@ func tuningOf(b *testing.B, info device.Info, name string) Tuning {
 			t.Direct = 0
 		case "long":
 			t.Long = v
-		case "wide":
-			t.Wide = v
-		case "widebins":
-			t.WideBins = v
 		case "shared":
 			t.Shared = v
 		case "tile":
 			t.Tile = v
+		case "split":
+			t.Split = v
+		case "count":
+			t.Count = v
+		case "coarse":
+			t.Coarse = v
 		case "tilebins":
 			t.TileBins = v
 		default:
@@ -162,8 +167,13 @@ func tuningOf(b *testing.B, info device.Info, name string) Tuning {
 	return t
 }
 
-func benchmarkCase(b *testing.B, d *device.Device, f *mont.Field, n, width int, words []uint32, form Form, t Tuning) {
+func benchmarkCase(b *testing.B, d *device.Device, f *mont.Field, n, width int, words []uint32, form Form, t Tuning, shared bool) {
 	windows := windowsOf(f, width)
+	for i := range windows {
+		if shared {
+			windows[i].Base = 0
+		}
+	}
 	l, err := New(f, windows, all(n, windows), t)
 	if err != nil {
 		b.Skip(err)

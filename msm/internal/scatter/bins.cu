@@ -160,43 +160,6 @@ extern "C" __global__ void __launch_bounds__(1024, 2) scatter_fine(u32 *entries,
   for (u32 i = threadIdx.x; i < bin.size; i += blockDim.x) entries[bin.start + i] = sorted[i];
 }
 
-enum : u32 { WIDE = 1024, PASSES = 9 }; // threads, and times that they take four entries
-
-// scatter_fine_wide is the same for bins twice as long, which fill a multiprocessor's
-// shared memory; ranks are in registers.
-extern "C" __global__ void __launch_bounds__(1024) scatter_fine_wide(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
-                                                                     const uint4 *regions, u32 region_count, u32 most) {
-  SHARED_DYNAMIC(u32, sorted);
-  __shared__ u32 sums[32];
-  Bin bin;
-  if (bin_to_sort(bin, offsets, starts, regions, region_count, most)) return;
-  const u32 from = bin.start & 3, to = from + bin.size, whole = (to + 127) & ~127u; // whole warps
-  u32 *const start = sorted + bin.size;
-  for (u32 i = threadIdx.x; i < bin.buckets; i += WIDE) start[i] = 0;
-  __syncthreads();
-  list += bin.start - from, fine += bin.start - from;
-  u32 guess = NONE;
-  uint2 ranks[PASSES];
-#pragma unroll
-  for (u32 p = 0; p < PASSES; p++) {
-    const u32 i = 4 * (p * WIDE + threadIdx.x);
-    if (i >= whole) break; // the whole warp
-    ranks[p] = take_four(start, four_at(fine, i, from, to), guess, p);
-  }
-  __syncthreads();
-  array_scan(start, bin.buckets, sums);
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < bin.buckets; i += WIDE) offsets[bin.bucket + i] = bin.start + start[i];
-#pragma unroll
-  for (u32 p = 0; p < PASSES; p++) {
-    const u32 i = 4 * (p * WIDE + threadIdx.x);
-    if (i >= to) break;
-    put_four(sorted, start, list, four_at(fine, i, from, to), ranks[p], i, to);
-  }
-  __syncthreads();
-  for (u32 i = threadIdx.x; i < bin.size; i += WIDE) entries[bin.start + i] = sorted[i];
-}
-
 // A tile of a long bin.
 struct Tile {
   u32 bin, start, size, of;

@@ -4,16 +4,19 @@
 //
 // Few buckets are filled in one pass over the digits. Many are bins of neighbouring
 // buckets first, of about as many entries as a block can sort in its shared memory,
-// which it then does. Longer bins, of whatever length, are cut into tiles for all
+// which it then does. Where that takes so many bins that a tile of entries would have a
+// few for each, entries go into runs of bins first, and then into bins. Longer bins, of whatever length, are cut into tiles for all
 // blocks, so that no distribution of scalars leaves much work to one of them. The tiles
 // are those of the hierarchical bucket scatter of DistMSM (ASPLOS 2024, section 3.2.1).
 package scatter
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
 	"math/big"
+	"math/bits"
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -26,12 +29,17 @@ var ErrLayout = errors.New("scatter: unusable windows")
 
 // Limits.
 const (
-	maxWindows = 256        // in a table
-	maxBits    = 30         // of a digit
-	maxTile    = 1 << 16    // keys, numbered in 16 bits
-	maxBin     = 1<<16 - 1  // entries, ranked in 16 bits
-	maxFine    = 1 << 12    // buckets of a bin
-	maxWide    = 36<<10 - 4 // entries of a bin that scatter_fine_wide sorts, wherever it starts
+	maxWindows = 256       // in a table
+	maxBits    = 30        // of a digit
+	maxTile    = 1 << 16   // keys, numbered in 16 bits
+	maxBin     = 1<<16 - 1 // entries, ranked in 16 bits
+	maxFine    = 1 << 12   // buckets of a bin
+	maxCoarse  = 16        // log2 of the buckets of a coarse bin, numbered in 16 bits
+	maxSplit   = 7         // log2 of the bins of a coarse bin, if they may be so few
+
+	// as in split.cu
+	counterBits = 10
+	laneBits    = 5
 )
 
 // Tuning is the choices between ways that all are right. The thresholds were measured
@@ -42,22 +50,22 @@ type Tuning struct {
 	Shared int
 	// Direct is up to how many buckets a window's entries are sorted in one pass.
 	Direct int
-	// Long is up to how many entries a bin is sorted by one block, at most; of Wide
-	// entries where they cost a window more than WideBins bins otherwise. Of a longer
-	// bin, Tile entries are one block's share. Wide is 0 where a block of a whole
-	// multiprocessor's shared memory is none.
-	Long, Wide, WideBins, Tile int
+	// Long is up to how many entries a bin is sorted by one block, at most. Of a longer
+	// bin, Tile entries are one block's share.
+	Long, Tile int
 	// TileBins is up to how many bins a window's keys are partitioned by tiles.
 	TileBins int
+	// Split is up to how many bins a window's entries are partitioned in one pass; of
+	// more they go into about Coarse runs of bins first. 0 is no limit.
+	Split, Coarse int
+	// Count is up to how many bins, of all windows, are counted while scalars are cut.
+	Count int
 }
 
 // For is the tuning for a card; anything will do for the CPU.
 func For(info device.Info) Tuning {
-	t := Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 4096, Long: maxBin, WideBins: 2048, Tile: 12 << 10, TileBins: 8192}
-	if info.SharedPerBlock >= 4*(maxWide+maxFine)+1<<10 {
-		t.Wide = maxWide
-	}
-	return t
+	return Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 4096, Long: maxBin, Tile: 12 << 10, TileBins: 8192,
+		Split: 1024, Coarse: 64, Count: 4 << 10}
 }
 
 // region is a run of flattened buckets that are cut into bins of one size: those of a
@@ -66,6 +74,10 @@ type region struct {
 	low, high int // buckets
 	bin, bins int
 	shift     int // log2 of the buckets of a bin
+
+	// Coarse bins, the same as bins where entries are partitioned in one pass.
+	coarse, coarseBins int
+	bits               int // log2 of the bins of a coarse bin
 }
 
 // Layout is how scalars are sorted: windows, the buckets wanted of them, and bins.
@@ -75,11 +87,13 @@ type Layout struct {
 	rng     plan.Range
 	tuning  Tuning
 	direct  bool
-	wide    bool
+	split   bool
 	long    int // entries from which on several blocks sort a bin
 	regions []region
 	order   []plan.Window // those with buckets in the range
 	bins    int
+	coarse  int
+	bits    int      // most of a region
 	fine    int      // most buckets of a bin
 	sum     *big.Int // what is added to scalars
 }
@@ -152,6 +166,7 @@ func (l *Layout) check() error {
 func (l *Layout) cut() error {
 	type span struct {
 		region
+		windows []plan.Window
 		density float64 // entries a bucket, if they are uniform
 	}
 	var spans []span
@@ -163,13 +178,16 @@ func (l *Layout) cut() error {
 		if low >= high {
 			continue
 		}
-		d := n / float64(w.Buckets)
 		if last := len(spans) - 1; last >= 0 && low < spans[last].high {
 			spans[last].high = max(spans[last].high, high)
-			spans[last].density += d
 		} else {
-			spans = append(spans, span{region{low: low, high: high}, d})
+			spans = append(spans, span{region: region{low: low, high: high}})
 		}
+		s := &spans[len(spans)-1]
+		s.windows = append(s.windows, w)
+	}
+	for i, s := range spans {
+		spans[i].density = n * density(s.low, s.high, s.windows)
 	}
 	for _, w := range l.windows {
 		if w.Base < l.rng.High && w.Base+w.Buckets > l.rng.Low {
@@ -213,18 +231,8 @@ func (l *Layout) cut() error {
 		}
 		return s
 	}
-	if !l.direct && l.tuning.Wide > 0 {
-		long := l.long
-		for _, s := range spans {
-			l.long = long
-			few := shift(s.region, s.density)
-			l.long = l.tuning.Wide
-			// Bins of so few entries that they are not longer gain nothing.
-			l.wide = l.wide || (s.high-s.low)>>few > l.tuning.WideBins && shift(s.region, s.density) > few
-		}
-		if !l.wide {
-			l.long = long
-		}
+	for _, s := range spans {
+		l.split = l.split || !l.direct && l.tuning.Split > 0 && (s.high-s.low-1)>>shift(s.region, s.density) >= l.tuning.Split
 	}
 	for _, s := range spans {
 		r := s.region
@@ -233,9 +241,52 @@ func (l *Layout) cut() error {
 		r.bins = (r.high-r.low-1)>>r.shift + 1
 		l.bins += r.bins
 		l.fine = max(l.fine, 1<<r.shift)
+		if l.split {
+			most := max(1, bits.Len(uint(r.bins-1))) // of bits
+			r.bits = max(0, min(most-bits.Len(uint(l.tuning.Coarse-1)), maxSplit, maxCoarse-r.shift))
+			l.bits = max(l.bits, r.bits)
+		}
+		r.coarse = l.coarse
+		r.coarseBins = (r.bins-1)>>r.bits + 1
+		l.coarse += r.coarseBins
 		l.regions = append(l.regions, r)
 	}
 	return nil
+}
+
+// density is how many entries a bucket of [low, high) has for one point, where there are
+// most; but places of more than four times as many do not count, if they have less than half
+// of the entries. Those make long bins, as where a short top window shares the buckets of
+// long ones, which would cost all others many short bins if it counted.
+func density(low, high int, windows []plan.Window) float64 {
+	ends := []int{low, high}
+	for _, w := range windows {
+		ends = append(ends, min(max(w.Base, low), high), min(max(w.Base+w.Buckets, low), high))
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
+	type part struct{ density, entries float64 }
+	var parts []part
+	all := 0.0
+	for i, to := range ends[1:] {
+		d := 0.0
+		for _, w := range windows {
+			if w.Base <= ends[i] && to <= w.Base+w.Buckets {
+				d += 1 / float64(w.Buckets)
+			}
+		}
+		parts = append(parts, part{d, d * float64(to-ends[i])})
+		all += parts[i].entries
+	}
+	slices.SortFunc(parts, func(a, b part) int { return cmp.Compare(b.density, a.density) })
+	denser := 0.0
+	for i, p := range parts {
+		denser += p.entries
+		if i+1 == len(parts) || denser > all/2 || p.density <= 4*parts[i+1].density {
+			return p.density
+		}
+	}
+	return 0
 }
 
 // regionOf is the region of a window in order.
@@ -258,7 +309,7 @@ type run struct {
 func (l *Layout) runs() []run {
 	var out []run
 	for i, w := range l.order {
-		bins := l.regionOf(w).bins
+		bins := l.regionOf(w).coarseBins
 		each := bins > l.tuning.TileBins
 		if last := len(out) - 1; last >= 0 && out[last].each == each {
 			out[last].windows++
@@ -277,6 +328,15 @@ func (l *Layout) tileOf(bins, blocks int) int {
 	return max(1024, min(most, l.Entries()/blocks)) &^ 127
 }
 
+// counters is how many a tile of coarse bins has, for so many bins of one: 2^bits.
+func counters(bits int) int { return 1 << min(bits+laneBits, max(bits, counterBits)) }
+
+// splitTile is how many entries a tile of a coarse bin has, by the same rule as tileOf.
+func (l *Layout) splitTile(blocks int) int {
+	most := min(maxTile, (l.tuning.Shared-4*counters(l.bits)-4<<l.bits-16)/8)
+	return max(1024, min(most, l.Entries()/blocks)) &^ 127
+}
+
 // stride is how far apart the rows of keys of two windows are.
 func (l *Layout) stride() int { return (l.rng.To - l.rng.From + 3) &^ 3 }
 
@@ -290,8 +350,9 @@ func (l *Layout) Buckets() int { return l.rng.High - l.rng.Low }
 func (l *Layout) Range() plan.Range { return l.rng }
 
 // table is what kernels read, in pieces of 16 bytes: the sum's words, then windows
-// (windows.cuh), then regions (bins.cu); and where the latter two are.
-func (l *Layout) table() (words []uint32, windowsAt, regionsAt int) {
+// (windows.cuh), then regions (bins.cu), then the splits of split.cu if there are any; and
+// where the latter three are.
+func (l *Layout) table() (words []uint32, windowsAt, regionsAt, splitsAt int) {
 	words = l.field.Words(l.sum)
 	for len(words)%4 != 0 {
 		words = append(words, 0)
@@ -305,12 +366,18 @@ func (l *Layout) table() (words []uint32, windowsAt, regionsAt int) {
 		}
 		words = append(words,
 			uint32(w.Shift/32), uint32(w.Shift%32), 1<<w.Bits-1, half,
-			uint32(w.Base-r.low), uint32(r.high-r.low), uint32(r.shift), 0,
-			uint32(r.bin), uint32(r.bins), uint32(l.rng.From+w.Table), 0)
+			uint32(w.Base-r.low), uint32(r.high-r.low), uint32(r.shift+r.bits), 0,
+			uint32(r.coarse), uint32(r.coarseBins), uint32(l.rng.From+w.Table), 0)
 	}
 	regionsAt = len(words) / 4
 	for _, r := range l.regions {
 		words = append(words, uint32(r.bin), uint32(r.low-l.rng.Low), uint32(r.high-r.low), uint32(r.shift))
 	}
-	return words, windowsAt, regionsAt
+	splitsAt = len(words) / 4
+	for _, r := range l.regions {
+		if l.split {
+			words = append(words, uint32(r.coarse), uint32(r.bin), uint32(r.bins), uint32(r.shift|r.bits<<8))
+		}
+	}
+	return words, windowsAt, regionsAt, splitsAt
 }

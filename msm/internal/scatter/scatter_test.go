@@ -232,6 +232,13 @@ func small() Tuning {
 	return Tuning{Shared: 96 << 10, Direct: 16, Long: 192, Tile: 128, TileBins: 100}
 }
 
+// divided is a tuning under which few bins are filled by way of coarse bins.
+func divided() Tuning {
+	t := small()
+	t.Split, t.Coarse = 3, 4
+	return t
+}
+
 func TestDigits(t *testing.T) {
 	q := devicetest.Queue(t, devicetest.Open(t, "cpu"))
 	g := devicetest.Rand(1)
@@ -286,9 +293,10 @@ func TestSort(t *testing.T) {
 	}{
 		{"standard", standard},
 		{"small", small()},
+		{"coarse bins", divided()},
 		{"one pass", Tuning{Shared: 96 << 10, Direct: 1 << 20, TileBins: 1 << 13}},
 		{"no tiles", Tuning{Shared: 96 << 10, Direct: 16, Long: 500, Tile: 128}},
-		{"large bins", Tuning{Shared: 96 << 10, Direct: 16, Long: 500, Wide: 6000, Tile: 12 << 10, TileBins: 4096}},
+		{"large bins", Tuning{Shared: 96 << 10, Direct: 16, Long: 6000, Tile: 12 << 10, TileBins: 4096}},
 	} {
 		t.Run(tuning.name, func(t *testing.T) {
 			for kind, make := range kinds {
@@ -404,7 +412,7 @@ func TestRanges(t *testing.T) {
 func TestTables(t *testing.T) {
 	f := curve.Toy61Fr
 	const n, stride = 400, 1000
-	for _, tuning := range []Tuning{standard, small()} {
+	for _, tuning := range []Tuning{standard, small(), divided()} {
 		devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 			windows := windowsOf(f, 9)
 			for i := range windows {
@@ -419,6 +427,36 @@ func TestTables(t *testing.T) {
 			verify(t, l, got, scalars)
 			return got.bytes()
 		})
+	}
+}
+
+// Bins of the sizes of benchmarks fit, and are few enough to be filled in runs.
+func TestBins(t *testing.T) {
+	f := curve.BN254Fr
+	for log := 18; log <= 26; log += 2 {
+		for width := log - 6; width <= plan.MaxBits; width++ {
+			for sets := range 4 {
+				n := 1 << log
+				w, err := plan.Uniform(f, width, sets, n)
+				must(t, err)
+				l, err := New(f, w.List, all(n, w.List), standard)
+				must(t, err)
+				for _, r := range l.regions {
+					fewest := (r.high - r.low) / maxFine // bins
+					for _, x := range w.List {
+						if x.Base >= r.low && x.Base < r.high {
+							fewest += n / l.long
+						}
+					}
+					if !l.direct && r.bins > 8*fewest+8 {
+						t.Errorf("2^%d, %d bits, %d sets: %d bins of 2^%d buckets where %d might do", log, width, sets, r.bins, r.shift, fewest)
+					}
+					if l.split && (r.shift+r.bits > maxCoarse || r.coarseBins > 1024) || !l.split && !l.direct && r.bins > standard.Split {
+						t.Errorf("2^%d, %d bits, %d sets: %d bins of 2^%d buckets, 2^%d of them in each of %d", log, width, sets, r.bins, r.shift, r.bits, r.coarseBins)
+					}
+				}
+			}
+		}
 	}
 }
 
@@ -540,17 +578,28 @@ func TestMany(t *testing.T) {
 	}
 	n := 1 << 11
 	if devicetest.Required("cuda") {
-		n = 1 << 19
+		n = 1 << 17
 	}
 	f := curve.BN254Fr
+	coarse := standard
+	coarse.Split, coarse.Coarse = 15, 8
 	for kind := range skews {
 		t.Run(kind, func(t *testing.T) {
 			words := canonicalScalars(f, n+7, kind)
 			devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
 				var out []byte
-				for _, width := range []int{8, 13} {
-					windows := windowsOf(f, width)
-					l, err := New(f, windows, all(n+7, windows), standard)
+				for _, c := range []struct {
+					width  int
+					shared bool // all windows have one set of buckets
+					Tuning
+				}{{8, false, standard}, {13, false, standard}, {16, false, coarse}, {17, true, coarse}} {
+					windows := windowsOf(f, c.width)
+					for i := range windows {
+						if c.shared {
+							windows[i].Base, windows[i].Table = 0, i*n*2
+						}
+					}
+					l, err := New(f, windows, all(n+7, windows), c.Tuning)
 					must(t, err)
 					r := sorted(t, q, l, words, Canonical)
 					if r.bad != ^uint32(0) {

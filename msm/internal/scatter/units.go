@@ -19,6 +19,8 @@ var (
 	digitsText string
 	//go:embed partition.cu
 	partitionText string
+	//go:embed split.cu
+	splitText string
 	//go:embed bins.cu
 	binsText string
 )
@@ -28,6 +30,7 @@ var (
 	tileHeader    = &kernel.Source{Name: "msm/internal/scatter/tile.cuh", Text: tileText, Headers: []*kernel.Source{windowsHeader}}
 
 	partitionSource = &kernel.Source{Name: "msm/internal/scatter/partition.cu", Text: partitionText, Headers: []*kernel.Source{tileHeader}}
+	splitSource     = &kernel.Source{Name: "msm/internal/scatter/split.cu", Text: splitText, Headers: []*kernel.Source{tileHeader}}
 	binsSource      = &kernel.Source{Name: "msm/internal/scatter/bins.cu", Text: binsText, Headers: []*kernel.Source{tileHeader}}
 	digits          = kernel.Template{Name: "msm/internal/scatter/digits.cu", Text: digitsText}
 
@@ -39,14 +42,14 @@ var (
 func digitsUnits() map[*mont.Field]*kernel.Source {
 	out := map[*mont.Field]*kernel.Source{}
 	for _, f := range fields {
-		out[f] = curve.ScalarUnit(f, digits, nil, windowsHeader)
+		out[f] = curve.ScalarUnit(f, digits, nil, tileHeader)
 	}
 	return out
 }
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
-	out := []*kernel.Source{partitionSource, binsSource}
+	out := []*kernel.Source{partitionSource, splitSource, binsSource}
 	for _, f := range fields {
 		out = append(out, units[f])
 	}
@@ -55,7 +58,7 @@ func Sources() []*kernel.Source {
 
 // SourcesOf is the units that scalars of one field take, to preload them.
 func SourcesOf(f *mont.Field) []*kernel.Source {
-	return []*kernel.Source{partitionSource, binsSource, units[f]}
+	return []*kernel.Source{partitionSource, splitSource, binsSource, units[f]}
 }
 
 // digitsKernel is the kernel that cuts scalars of a field.
