@@ -18,6 +18,13 @@ func WithSets(o Options, g *curve.Group, bits, sets, n int) (Options, error) {
 	return o, err
 }
 
+// WithFull is o with windows of so many bits in one set of buckets, the top one full.
+func WithFull(o Options, g *curve.Group, bits, n int) (Options, error) {
+	w, err := plan.Full(g.Scalar, bits, n)
+	o.windows = w
+	return o, err
+}
+
 // InAffine is o with bucket sums in affine coordinates.
 func InAffine(o Options) Options {
 	o.adder = adderAffine

@@ -188,6 +188,18 @@ func speed[P comparable, S any](b *testing.B, c *msm.Curve[P, S], sizes ...int) 
 				b.Run(fmt.Sprintf("2^%d-windows-%d", size, count), func(b *testing.B) { run(b, o) })
 			}
 		}
+		// Tables of the bench suite's size, and windows of any width in few sets.
+		b.Run(fmt.Sprintf("2^%d-tables", size), func(b *testing.B) { run(b, msm.Options{Tables: 40 << 30}) })
+		for bits := 12; bits <= 26; bits++ {
+			if o, err := msm.WithFull(msm.Options{}, g, bits, n); err == nil {
+				b.Run(fmt.Sprintf("2^%d-full-%d", size, bits), func(b *testing.B) { run(b, o) })
+			}
+			for sets := 1; sets <= 4; sets++ {
+				if o, err := msm.WithSets(msm.Options{}, g, bits, sets, n); err == nil {
+					b.Run(fmt.Sprintf("2^%d-sets-%d-%d", size, bits, sets), func(b *testing.B) { run(b, o) })
+				}
+			}
+		}
 		resident.Free()
 	}
 }

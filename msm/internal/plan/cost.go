@@ -88,7 +88,7 @@ func (c Cost) Total() float64 { return c.Sort + c.Accumulate + c.Reduce + c.Late
 // Cost of the problem with these windows.
 func (p *Problem) Cost(w *Windows) Cost {
 	devices := float64(max(1, p.Devices))
-	entries := float64(p.N) * float64(len(w.List)) / devices
+	entries := float64(p.N) * w.Entries(p.Group.Scalar) / devices
 	buckets := float64(w.Buckets()) / devices
 	rate := p.Card.Wide / productWork(p.Group)
 	depth, from := 0, 0
@@ -107,8 +107,9 @@ func (p *Problem) Cost(w *Windows) Cost {
 	if p.Group.Edwards != nil {
 		additions, accumulate, add = entries, edwardsProducts, edwardsProducts+1
 	}
-	// A partition into more bins has fewer entries of a tile for each of them.
-	sortBytes := 45 + 10*math.Max(0, math.Log2(float64(w.Buckets())/float64(len(w.Sets())-1))-17.5)
+	// The traffic of an entry, by the time that it takes: a partition into more bins has fewer
+	// entries of a tile for each of them, and more than some number takes a pass more.
+	sortBytes := 45 + 10*math.Min(math.Max(0, math.Log2(float64(w.Buckets())/float64(len(w.Sets())-1))-17.5), 1.5)
 	return Cost{
 		Sort:       entries * sortBytes / p.Card.Bytes,
 		Accumulate: additions * accumulate * bucketLoss / rate,
@@ -142,6 +143,9 @@ func (p *Problem) Choices() []*Windows {
 	for width := 2; width <= min(MaxBits, f.Bits()); width++ {
 		if p.Window != 0 && width != p.Window {
 			continue
+		}
+		if w, err := Full(f, width, p.N); err == nil && copies > 1 && int64(w.Copies) <= copies && len(w.List) <= 256 {
+			take(w, nil)
 		}
 		for sets := 0; sets <= f.Bits()/width; sets++ {
 			if sets > 0 && (f.Bits()/width)/sets > int(copies) {

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"math"
 	"math/big"
 	"testing"
 
@@ -93,6 +94,28 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	}
+	// Widths that divide the bits, a carry's window away.
+	for _, c := range []struct {
+		f     *mont.Field
+		width int
+	}{{curve.BN254Fr, 23}, {curve.BN254Fr, 11}, {curve.BLS12377Fr, 21}} {
+		w, err := Full(c.f, c.width, 1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check(t, c.f, w, 1000)
+		u, err := Uniform(c.f, c.width, 1, 1000)
+		if err != nil || len(u.List) != len(w.List)+1 || len(w.Sets()) != 2 || w.Copies != len(w.List) || w.Buckets() >= 2*u.Buckets() {
+			t.Errorf("%s: %d bits: %d windows in %d buckets, %d copies; with a window for the carry %d in %d, %v",
+				c.f.Name, c.width, len(w.List), w.Buckets(), w.Copies, len(u.List), u.Buckets(), err)
+		}
+		if n := u.Entries(c.f); n <= float64(len(w.List)) || n >= float64(len(u.List)) {
+			t.Errorf("%s: %d bits: %v entries of %d windows, the top one a carry's", c.f.Name, c.width, n, len(u.List))
+		}
+	}
+	if w, err := Full(curve.BN254Fr, 22, 1000); err == nil {
+		t.Errorf("%d windows of 22 bits", len(w.List))
+	}
 	for _, count := range []int{0, 1, 9, 254} {
 		if w, err := Split(curve.BN254Fr, count); err == nil {
 			t.Errorf("%d windows: %v", count, w.List[0])
@@ -109,11 +132,15 @@ func TestChoices(t *testing.T) {
 	h100 := CardOf(device.Info{Arch: "sm_90", Units: 132})
 	choose := func(p Problem) *Windows { p.Card = h100; return p.Choices()[0] }
 
-	// The sizes of targets: 12 windows of 21 and 22 bits at 2^26.
-	for log, want := range map[int]int{20: 15, 22: 14, 24: 13, 26: 12, 28: 11} {
+	// The sizes of targets. At 2^26 12 windows are within a percent.
+	for log, want := range map[int]int{20: 15, 22: 14, 24: 13, 26: 11, 28: 11} {
 		if w := choose(Problem{Group: curve.BN254G1, N: 1 << log}); len(w.List) != want || w.Copies != 1 {
 			t.Errorf("2^%d points: %d windows, not %d; %d copies", log, len(w.List), want, w.Copies)
 		}
+	}
+	// The carry of 11 windows of 23 bits is a third of a window's digits.
+	if w, err := Uniform(curve.BN254Fr, 23, 1, 1<<20); err != nil || math.Abs(w.Entries(curve.BN254Fr)-11.34) > 0.01 {
+		t.Errorf("%v entries a scalar, %v", w.Entries(curve.BN254Fr), err)
 	}
 	// Tables are used, and kept within their memory.
 	for _, tables := range []int64{1 << 20, 5 << 30, 13 << 30, 60 << 30} {

@@ -3,6 +3,7 @@ package plan
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/field/mont"
 )
@@ -96,11 +97,7 @@ func Uniform(f *mont.Field, bits, sets, n int) (*Windows, error) {
 	// The top window takes a carry; its digits stay within 2^(bits-1) if it has fewer
 	// bits than the others.
 	count := magnitude(f).BitLen()/bits + 1
-	widths := make([]int, count-1)
-	for i := range widths {
-		widths[i] = bits
-	}
-	w := &Windows{List: layout(f, widths), Copies: 1}
+	w := &Windows{List: layout(f, slices.Repeat([]int{bits}, count-1)), Copies: 1}
 	if sets == 0 || sets >= count {
 		return w, nil
 	}
@@ -110,4 +107,33 @@ func Uniform(f *mont.Field, bits, sets, n int) (*Windows, error) {
 		x.Base, x.Table = i%sets<<(bits-1), i/sets*n
 	}
 	return w, nil
+}
+
+// Full is Uniform with one set for widths that divide the bits that are left of a scalar:
+// the top window is not one of a single bit, which takes a carry, but has as many bits as
+// the others and up to twice as many buckets, since it has no sign.
+func Full(f *mont.Field, bits, n int) (*Windows, error) {
+	count := magnitude(f).BitLen() / max(1, bits)
+	if bits < 2 || bits > MaxBits || count*bits != magnitude(f).BitLen() {
+		return nil, fmt.Errorf("msm: windows of %d bits in one set, the top one full, for scalars of %d bits", bits, f.Bits())
+	}
+	w := &Windows{List: layout(f, slices.Repeat([]int{bits}, count-1)), Copies: count, Stride: bits}
+	for i := range w.List {
+		x := &w.List[i]
+		x.Base, x.Table = 0, i*n
+	}
+	return w, nil
+}
+
+// Entries is the expected number of digits of a uniform scalar that are not 0. Only the
+// top window's is often 0, where the window is a carry and little more.
+func (w *Windows) Entries(f *mont.Field) float64 {
+	top := w.List[len(w.List)-1]
+	sum := new(big.Int)
+	for _, x := range w.List[:len(w.List)-1] {
+		sum.SetBit(sum, x.Shift+x.Bits-1, 1)
+	}
+	// The digit is 0 as long as the number and what makes digits of it stay below the window.
+	zeros, _ := new(big.Rat).SetFrac(sum.Sub(new(big.Int).Lsh(big.NewInt(1), uint(top.Shift)), sum), magnitude(f)).Float64()
+	return float64(len(w.List)) - min(1, zeros)
 }
