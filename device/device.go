@@ -18,12 +18,12 @@ package device
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/zkwarp/zkwarp/device/internal/driver"
 	"github.com/zkwarp/zkwarp/device/kernel"
-	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
 // Kind says which twin of an operation runs.
@@ -183,16 +183,34 @@ func (m *module) load(d *Device, s *kernel.Source) error {
 // first use need not; without it a unit is loaded by the first launch of one
 // of its kernels. On the CPU there is nothing to do.
 func (d *Device) Preload(sources ...*kernel.Source) error {
+	return d.PreloadEach(context.Background(), nil, sources...)
+}
+
+// PreloadEach is Preload until ctx ends, and calls done, unless it is nil, with every
+// unit that was loaded or failed; several goroutines may do so at a time.
+func (d *Device) PreloadEach(ctx context.Context, done func(*kernel.Source, error), sources ...*kernel.Source) error {
 	if d.drv == nil {
 		return nil
 	}
 	errs := make([]error, len(sources))
-	parallel.For(len(sources), 1, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			_, errs[i] = d.load(sources[i])
-		}
-	})
-	return errors.Join(errs...)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	// One unit at a time: some take the compiler a hundred times as long as others.
+	for range min(runtime.GOMAXPROCS(0), len(sources)) {
+		workers.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(sources) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
+				_, errs[i] = d.load(sources[i])
+				if done != nil {
+					done(sources[i], errs[i])
+				}
+			}
+		})
+	}
+	workers.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return err
+	}
+	return ctx.Err()
 }
 
 // NewQueue returns a queue on d. Operations on the queue fail with ctx's error

@@ -154,6 +154,27 @@ func TestPreloadReports(t *testing.T) {
 	}
 }
 
+// PreloadEach says of every unit how it went, and loads none after its context's end.
+func TestPreloadEach(t *testing.T) {
+	other := &kernel.Source{Name: "other.cu", Text: `extern "C" __global__ void other(u32 n) {}`}
+	var mu sync.Mutex
+	said := map[string]bool{}
+	err := gpu(&card{}).PreloadEach(t.Context(), func(s *kernel.Source, err error) {
+		mu.Lock()
+		defer mu.Unlock()
+		said[s.Name] = err == nil
+	}, silentUnit, other)
+	if !errors.Is(err, ErrUnavailable) || len(said) != 2 || !said["k.cu"] || said["other.cu"] {
+		t.Errorf("%v, %v", said, err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c := &card{}
+	if err := gpu(c).PreloadEach(ctx, nil, silentUnit); !errors.Is(err, context.Canceled) || c.loads.Load() != 0 {
+		t.Errorf("%v, %d loads", err, c.loads.Load())
+	}
+}
+
 // A source written anew is the unit that it says the same as.
 func TestLoadByDigest(t *testing.T) {
 	c := &card{}

@@ -95,6 +95,20 @@ func TestInput(t *testing.T) {
 	}
 }
 
+// Narrow windows of long scalars are too many; the error says so.
+func TestTooManyWindows(t *testing.T) {
+	d, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if w, err := chooseWindows(d, curve.MNT4753G1, 100, 1, &Options{Window: 3}, false); err != nil || len(w.List) != 251 {
+		t.Errorf("3 bits: %v, %v", w, err)
+	}
+	if _, err := chooseWindows(d, curve.MNT4753G1, 100, 1, &Options{Window: 2}, false); !errors.Is(err, ErrInput) || !strings.Contains(err.Error(), "2 bits: 753 bits of scalars take more than 256") {
+		t.Errorf("2 bits: %v", err)
+	}
+}
+
 // Points in Edwards form are in memory twice while they are made, which bounds the copies.
 func TestEdwardsMemory(t *testing.T) {
 	d, err := device.Open("simt")

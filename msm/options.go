@@ -35,7 +35,8 @@ type Options struct {
 	// Check makes New fail on the first base that is not on the curve. Verify
 	// includes it.
 	Check bool
-	// Window is the width of windows in bits, 2 to 26; 0 lets the cost model choose.
+	// Window is the width of windows in bits, 2 to 26, and at least 3 for scalars of more
+	// than 512 bits, as there are no more than 256 windows; 0 lets the cost model choose.
 	Window int
 	// Chunk is how many points are added at a time; 0 takes as many as fit the
 	// devices' memory budgets.

@@ -72,7 +72,7 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 	}
 	choices := p.Choices()
 	if len(choices) == 0 {
-		return nil, fmt.Errorf("msm: %s: %w: no windows of %d bits", g.Name, ErrInput, o.Window)
+		return nil, fmt.Errorf("msm: %s: %w: windows of %d bits: %d bits of scalars take more than %d", g.Name, ErrInput, o.Window, g.Scalar.Bits(), plan.MaxWindows)
 	}
 	var first error
 	least := int64(math.MaxInt64)

@@ -1,27 +1,34 @@
 package msm
 
 import (
-	"strings"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/msm/internal/affine"
+	"github.com/zkwarp/zkwarp/msm/internal/bases"
+	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 )
 
 // Units are the translation units that sums over c may use, for Device.Preload: those
-// of the group, of its scalars, and those that all groups share.
+// of the group in all its forms, of its scalars, and those that all groups share.
 func (c *Curve[P, S]) Units() []*kernel.Source { return unitsOf(c.Group) }
 
 func unitsOf(g *curve.Group) []*kernel.Source {
-	variants := map[string]bool{g.Name: true, g.Scalar.Name: true}
-	if g == curve.BLS12377G1 {
-		variants[curve.BLS12377Edwards.Name] = true
-	}
-	var out []*kernel.Source
-	for _, s := range Sources() {
-		// folder/file.variant.cu, or without a variant
-		parts := strings.Split(s.Name[strings.LastIndex(s.Name, "/")+1:], ".")
-		if len(parts) == 2 || len(parts) == 3 && variants[parts[1]] {
-			out = append(out, s)
+	// Besides what sums need: checks of bases and multiples of them, for tables.
+	out := append(bases.SourcesOf(g), affine.Normalizer(g))
+	for _, form := range []*curve.Group{g, edwards.Form(g)} {
+		if form == nil {
+			continue
+		}
+		more, err := kernels(form, &Options{})
+		if err != nil {
+			return nil // a group without kernels
+		}
+		for _, s := range more {
+			if !slices.Contains(out, s) {
+				out = append(out, s)
+			}
 		}
 	}
 	return out

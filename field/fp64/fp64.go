@@ -1,5 +1,6 @@
 // Package fp64 describes large prime fields to kernels that multiply on the pipe for
-// doubles (fp64.cuh).
+// doubles (fp64.cuh). Suite msm of bench measures it against mont; no prover uses it, for it
+// is slower in additions of points (bench/NOTES.md, "Other pipes than the integer one").
 package fp64
 
 import (

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -237,28 +236,15 @@ func (a *app) warm(ctx context.Context, p *progress, dev *device.Device, units [
 			}
 		}
 	}()
-	next, errs := atomic.Int64{}, make(chan error, runtime.NumCPU())
-	for range cap(errs) {
-		go func() {
-			for {
-				i := int(next.Add(1)) - 1
-				if i >= len(units) || ctx.Err() != nil {
-					errs <- ctx.Err()
-					return
-				}
-				if err := dev.Preload(units[i]); err != nil {
-					next.Store(int64(len(units)))
-					errs <- err
-					return
-				}
-				done.Add(1)
-			}
-		}()
-	}
-	var err error
-	for range cap(errs) {
-		err = errors.Join(err, <-errs)
-	}
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	err := dev.PreloadEach(ctx, func(_ *kernel.Source, err error) {
+		if err != nil {
+			stop() // the others would fail for the same reason
+			return
+		}
+		done.Add(1)
+	}, units...)
 	close(ended)
 	<-stopped
 	return err

@@ -17,30 +17,40 @@ var (
 	blockText string
 	//go:embed affine.cu
 	affineText string
+	//go:embed normalize.cu
+	normalizeText string
 )
 
 var blockHeader = &kernel.Source{Name: "msm/internal/affine/block.cuh", Text: blockText,
 	Headers: []*kernel.Source{curve.Fp2, curve.XYZZ, mont.InverseHeader}}
 
-var units = func() map[*curve.Group]*kernel.Source {
-	out := map[*curve.Group]*kernel.Source{}
+// units are of bucket sums, normalizers of everything else.
+var units, normalizers = newUnits()
+
+func newUnits() (sums, others map[*curve.Group]*kernel.Source) {
+	sums, others = map[*curve.Group]*kernel.Source{}, map[*curve.Group]*kernel.Source{}
+	t := kernel.Template{Name: "msm/internal/affine/normalize.cu", Text: normalizeText}
 	for g, c := range configs {
-		out[g] = c.unit(g)
+		sums[g], others[g] = c.unit(g), g.Unit(t, nil, blockHeader)
 	}
-	return out
-}()
+	return sums, others
+}
 
 // Sources is the package's translation units.
 func Sources() []*kernel.Source {
-	out := []*kernel.Source{units[curve.Toy61]}
-	for _, g := range curve.Groups {
-		out = append(out, units[g])
+	var out []*kernel.Source
+	for _, g := range append([]*curve.Group{curve.Toy61}, curve.Groups...) {
+		out = append(out, units[g], normalizers[g])
 	}
 	return out
 }
 
-// Source is the kernels of a group, for loading them before they are needed.
+// Source is the kernels of a group's bucket sums, and Normalizer that of Normalize, for
+// loading them before they are needed.
 func Source(g *curve.Group) *kernel.Source { return units[g] }
+
+// Normalizer is explained at Source.
+func Normalizer(g *curve.Group) *kernel.Source { return normalizers[g] }
 
 // elementBytes is the size of a coordinate.
 func elementBytes(g *curve.Group) int { return g.Degree * g.Base.Bytes() }
@@ -61,7 +71,7 @@ func Normalize(q *device.Queue, g *curve.Group, out, sums device.Buffer[uint32])
 	// Each point takes 6 products and a square besides its share of the inversion and
 	// of the tree, which this many points a thread share.
 	const threads, each = 128, 16
-	u, ok := units[g]
+	u, ok := normalizers[g]
 	n := sums.Len() * 4 / g.XYZZBytes()
 	switch {
 	case !ok:

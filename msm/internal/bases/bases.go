@@ -37,6 +37,12 @@ func Sources() []*kernel.Source {
 	return out
 }
 
+// SourcesOf is the kernels of a group and of its scalars, for loading them before they are
+// needed.
+func SourcesOf(g *curve.Group) []*kernel.Source {
+	return []*kernel.Source{units[g], scalarUnits[g.Scalar]}
+}
+
 // piece is how many points are worked on at a time: what is kept of them in the
 // meantime is twice their size.
 const piece = 1 << 20

@@ -132,7 +132,7 @@ func (p *Problem) Choices() []*Windows {
 		}
 	}
 	if p.Window == 0 {
-		for count := 1; count <= f.Bits() && count <= 256; count++ {
+		for count := 1; count <= f.Bits() && count <= MaxWindows; count++ {
 			take(Split(f, count))
 		}
 	}
@@ -144,7 +144,7 @@ func (p *Problem) Choices() []*Windows {
 		if p.Window != 0 && width != p.Window {
 			continue
 		}
-		if w, err := Full(f, width, p.N); err == nil && copies > 1 && int64(w.Copies) <= copies && len(w.List) <= 256 {
+		if w, err := Full(f, width, p.N); err == nil && copies > 1 && int64(w.Copies) <= copies && len(w.List) <= MaxWindows {
 			take(w, nil)
 		}
 		for sets := 0; sets <= f.Bits()/width; sets++ {
@@ -154,7 +154,7 @@ func (p *Problem) Choices() []*Windows {
 			if copies == 1 && sets > 0 {
 				break
 			}
-			if w, err := Uniform(f, width, sets, p.N); err == nil && int64(w.Copies) <= copies && len(w.List) <= 256 && (sets == 0) == (w.Copies == 1) {
+			if w, err := Uniform(f, width, sets, p.N); err == nil && int64(w.Copies) <= copies && len(w.List) <= MaxWindows && (sets == 0) == (w.Copies == 1) {
 				take(w, nil)
 			}
 		}

@@ -11,6 +11,9 @@ import (
 // MaxBits is the widest window, of 2^25 buckets.
 const MaxBits = 26
 
+// MaxWindows is how many windows there are at most.
+const MaxWindows = 256
+
 // Windows is how scalars are cut.
 type Windows struct {
 	List []Window
