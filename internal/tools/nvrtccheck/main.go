@@ -161,11 +161,17 @@ func compileAll(c *nvrtc.Compiler, sources []*kernel.Source, archs []string) (Ta
 // repeats says whether s has the text of another unit, for a wider field or another
 // group of points. Such units take the compiler long, and what another architecture
 // might refuse it refuses in the unit of BN254's G1 too: without -more they are
-// compiled for tableArch only.
+// compiled for tableArch only. So are the experiments of bench, which nothing but their
+// own cases uses.
 func repeats(s *kernel.Source) bool {
+	if experiments.MatchString(s.Name) {
+		return true
+	}
 	parts := strings.Split(path.Base(s.Name), ".")
 	return len(parts) == 3 && wide.MatchString(parts[1])
 }
+
+var experiments = regexp.MustCompile(`^bench/(accumulate|products)`)
 
 // wide are the variants of units for long fields, and those for points of BN254's G2.
 var wide = regexp.MustCompile(`^(bls12|bw6|mnt4|bn254_g2)|381|753`)

@@ -81,3 +81,19 @@ func TestNamed(t *testing.T) {
 		t.Errorf("%d sources", len(got))
 	}
 }
+
+// One unit of every text that a program uses is compiled for all architectures.
+func TestRepeats(t *testing.T) {
+	for name, want := range map[string]bool{
+		"msm/internal/bucket/accumulate.bn254_g1.cu":    false,
+		"msm/internal/bucket/accumulate.bls12381_g1.cu": true,
+		"msm/internal/scatter/bins.cu":                  false,
+		"bench/accumulate_steps.bn254_g1.cu":            true,
+		"bench/products.bn254.cu":                       true,
+		"bench/card.cu":                                 false,
+	} {
+		if got := repeats(&kernel.Source{Name: name}); got != want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
