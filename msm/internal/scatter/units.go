@@ -13,6 +13,8 @@ import (
 var (
 	//go:embed windows.cuh
 	windowsText string
+	//go:embed recode.cuh
+	recodeText string
 	//go:embed tile.cuh
 	tileText string
 	//go:embed digits.cu
@@ -26,6 +28,9 @@ var (
 )
 
 var (
+	// RecodeHeader cuts scalars of any field into digits (recode.cuh).
+	RecodeHeader = &kernel.Source{Name: "msm/internal/scatter/recode.cuh", Text: recodeText, Headers: []*kernel.Source{mont.Header}}
+
 	windowsHeader = &kernel.Source{Name: "msm/internal/scatter/windows.cuh", Text: windowsText, Headers: []*kernel.Source{kernel.PTX}}
 	tileHeader    = &kernel.Source{Name: "msm/internal/scatter/tile.cuh", Text: tileText, Headers: []*kernel.Source{windowsHeader}}
 
@@ -42,7 +47,7 @@ var (
 func digitsUnits() map[*mont.Field]*kernel.Source {
 	out := map[*mont.Field]*kernel.Source{}
 	for _, f := range fields {
-		out[f] = curve.ScalarUnit(f, digits, nil, tileHeader)
+		out[f] = curve.ScalarUnit(f, digits, nil, tileHeader, RecodeHeader)
 	}
 	return out
 }
