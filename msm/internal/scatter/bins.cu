@@ -187,7 +187,7 @@ DEVICE_INLINE Tile tile_of(u32 t, const u32 *tiles, const u32 *starts, u32 bins,
 // scatter_long_count counts the entries of long bins by bucket. The block that ends a
 // bin's last tile makes of the counts where the buckets end. done counts the tiles of
 // each bin.
-extern "C" __global__ void __launch_bounds__(512) scatter_long_count(u32 *offsets, u32 *done, const u16 *fine, const u32 *starts, const u32 *tiles,
+extern "C" __global__ void __launch_bounds__(512, 4) scatter_long_count(u32 *offsets, u32 *done, const u16 *fine, const u32 *starts, const u32 *tiles,
                                                                      const uint4 *regions, u32 bins, u32 region_count, u32 tile) {
   SHARED_DYNAMIC(u32, count);
   __shared__ u32 sums[32], last;
@@ -198,11 +198,8 @@ extern "C" __global__ void __launch_bounds__(512) scatter_long_count(u32 *offset
     for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) count[i] = 0;
     __syncthreads();
     u32 guess = NONE;
-    const u32 whole = (v.size + 31) & ~31u;
-    for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
-      const bool live = i < v.size;
-      take(count, live ? fine[v.start + i] : 0, live, guess, i / 32);
-    }
+    const u32 from = v.start & 3, to = from + v.size, whole = (to + 127) & ~127u; // whole warps
+    for (u32 i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) take_four(count, four_at(fine + (v.start - from), i, from, to), guess, i / 128);
     __syncthreads();
     for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x)
       if (count[i] != 0) atomicAdd(&offset[i], count[i]);
@@ -225,24 +222,24 @@ extern "C" __global__ void __launch_bounds__(512) scatter_long_count(u32 *offset
 
 // scatter_long places them. Buckets are filled from their ends, so that their ends become
 // their starts.
-extern "C" __global__ void __launch_bounds__(512) scatter_long(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
-                                                               const u32 *tiles, const uint4 *regions, u32 bins, u32 region_count, u32 tile) {
-  SHARED_DYNAMIC(u32, start);
+extern "C" __global__ void __launch_bounds__(1024, 2) scatter_long(u32 *entries, u32 *offsets, const u32 *list, const u16 *fine, const u32 *starts,
+                                                                   const u32 *tiles, const uint4 *regions, u32 bins, u32 region_count, u32 tile) {
+  SHARED_DYNAMIC(uint2, rank);
   __shared__ u32 sums[32];
   const u32 total = tiles[bins];
   for (u32 t = blockIdx.x; t < total; t += gridDim.x) {
     const Tile v = tile_of(t, tiles, starts, bins, regions, region_count, tile);
-    u32 *const delta = start + v.whole.buckets;
-    u16 *const buckets = reinterpret_cast<u16 *>(delta + v.whole.buckets), *const order = buckets + tile;
+    u32 *const sorted = reinterpret_cast<u32 *>(rank + tile / 4 + 1), *const start = sorted + tile, *const delta = start + v.whole.buckets;
+    u16 *const sorted_fine = reinterpret_cast<u16 *>(delta + v.whole.buckets);
     for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) start[i] = 0;
     __syncthreads();
+    const u32 from = v.start & 3, to = from + v.size, whole = (to + 127) & ~127u; // whole warps
+    const u32 *const from_list = list + (v.start - from);
+    const u16 *const from_fine = fine + (v.start - from);
     u32 guess = NONE;
-    const u32 whole = (v.size + 31) & ~31u;
-    for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
-      const bool live = i < v.size;
-      const u32 f = live ? fine[v.start + i] : 0;
-      if (live) buckets[i] = (u16)f;
-      take(start, f, live, guess, i / 32);
+    for (u32 i = 4 * threadIdx.x; i < whole; i += 4 * blockDim.x) {
+      const uint2 r = take_four(start, four_at(from_fine, i, from, to), guess, i / 128);
+      if (i < to) rank[i / 4] = r;
     }
     __syncthreads();
     for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) {
@@ -252,17 +249,17 @@ extern "C" __global__ void __launch_bounds__(512) scatter_long(u32 *entries, u32
     array_scan(start, v.whole.buckets, sums);
     __syncthreads();
     for (u32 i = threadIdx.x; i < v.whole.buckets; i += blockDim.x) delta[i] -= start[i];
-    __syncthreads();
-    for (u32 i = threadIdx.x; i < whole; i += blockDim.x) {
-      const bool live = i < v.size;
-      const u32 at = take(start, live ? buckets[i] : 0, live, guess, i / 32);
-      if (live) order[at] = (u16)i;
+    for (u32 i = 4 * threadIdx.x; i < to; i += 4 * blockDim.x) {
+      const Four f = four_at(from_fine, i, from, to);
+      const uint2 r = rank[i / 4];
+      put_four(sorted, start, from_list, f, r, i, to);
+      const u32 before[4] = {r.x & 0xffff, r.x >> 16, r.y & 0xffff, r.y >> 16};
+#pragma unroll
+      for (u32 k = 0; k < 4; k++)
+        if (f.live[k]) sorted_fine[start[f.fine[k]] + before[k]] = (u16)f.fine[k];
     }
     __syncthreads();
-    for (u32 i = threadIdx.x; i < v.size; i += blockDim.x) {
-      const u32 e = order[i];
-      entries[delta[buckets[e]] + i] = list[v.start + e];
-    }
+    for (u32 i = threadIdx.x; i < v.size; i += blockDim.x) entries[delta[sorted_fine[i]] + i] = sorted[i];
     __syncthreads();
   }
 }

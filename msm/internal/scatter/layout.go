@@ -51,21 +51,22 @@ type Tuning struct {
 	// Direct is up to how many buckets a window's entries are sorted in one pass.
 	Direct int
 	// Long is up to how many entries a bin is sorted by one block, at most. Of a longer
-	// bin, Tile entries are one block's share.
+	// bin, at most Tile entries are one block's share.
 	Long, Tile int
 	// TileBins is up to how many bins a window's keys are partitioned by tiles.
 	TileBins int
 	// Split is up to how many bins a window's entries are partitioned in one pass; of
 	// more they go into about Coarse runs of bins first. 0 is no limit.
 	Split, Coarse int
-	// Count is up to how many bins, of all windows, are counted while scalars are cut.
+	// Count is how many counters a block has to count bins while scalars are cut, if every
+	// bin gets a few of them. 0 counts apart.
 	Count int
 }
 
 // For is the tuning for a card; anything will do for the CPU.
 func For(info device.Info) Tuning {
 	return Tuning{Shared: max(47<<10, min(110<<10, info.SharedPerBlock-1<<10)), Direct: 4096, Long: maxBin, Tile: 12 << 10, TileBins: 8192,
-		Split: 1024, Coarse: 64, Count: 4 << 10}
+		Split: 1024, Coarse: 64, Count: 8 << 10}
 }
 
 // region is a run of flattened buckets that are cut into bins of one size: those of a
@@ -331,10 +332,25 @@ func (l *Layout) tileOf(bins, blocks int) int {
 // counters is how many a tile of coarse bins has, for so many bins of one: 2^bits.
 func counters(bits int) int { return 1 << min(bits+laneBits, max(bits, counterBits)) }
 
+// countCopies is log2 of the counters of each bin while scalars are cut; ok is false if
+// they would be fewer than four.
+func (l *Layout) countCopies() (copies int, ok bool) {
+	most := min(l.tuning.Count, l.tuning.Shared/4)
+	for copies < laneBits && l.coarse<<(copies+1) <= most {
+		copies++
+	}
+	return copies, copies >= 2
+}
+
 // splitTile is how many entries a tile of a coarse bin has, by the same rule as tileOf.
 func (l *Layout) splitTile(blocks int) int {
 	most := min(maxTile, (l.tuning.Shared-4*counters(l.bits)-4<<l.bits-16)/8)
 	return max(1024, min(most, l.Entries()/blocks)) &^ 127
+}
+
+// longTile is how many entries a tile of a long bin has.
+func (l *Layout) longTile() int {
+	return max(32, min(l.tuning.Tile, (l.tuning.Shared-8*l.fine-16)/8)) &^ 31
 }
 
 // stride is how far apart the rows of keys of two windows are.

@@ -207,7 +207,7 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 	windows, regions, splits := table.Slice(4*windowsAt, 4*regionsAt).Arg(), table.Slice(4*regionsAt, 4*splitsAt), table.Slice(4*splitsAt, table.Len())
 	counts, done := w.counts.Slice(0, l.bins), w.counts.Slice(l.bins, 2*l.bins)
 	units := q.Device().Info().Units
-	b := bins{n: l.bins, counts: counts, starts: w.starts, cursors: w.cursors, tiles: w.tiles, most: l.long, tile: l.tuning.Tile}
+	b := bins{n: l.bins, counts: counts, starts: w.starts, cursors: w.cursors, tiles: w.tiles, most: l.long, tile: l.longTile()}
 	// Keys are where entries go last, or where they go in between.
 	keys, to := w.entries, lists{w.list.Arg(), w.fine.Arg()}
 	first := b
@@ -220,7 +220,7 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 		c := func(i int) device.Buffer[uint32] { return w.coarse.Slice(i*(l.coarse+1), (i+1)*(l.coarse+1)) }
 		first = bins{n: l.coarse, counts: c(0).Slice(0, l.coarse), starts: c(1), cursors: c(2), tiles: c(3), tile: l.splitTile(2 * units)}
 	}
-	together := l.coarse <= min(l.tuning.Count, l.tuning.Shared/4)
+	copies, together := l.countCopies()
 	digits, err := digitsKernel(l.field)
 	if err == nil {
 		err = w.counts.Slice(0, 2*l.bins).Zero(q)
@@ -233,10 +233,10 @@ func (w *Workspace) launch(q *device.Queue, l *Layout, at int, s plan.Sorted, sc
 		if together {
 			// As many as a card holds, and so long that they have more keys than counters.
 			counted = l.coarse
-			blocks = min(blocks, units*max(1, min(8, 2*l.tuning.Shared/(4*counted))), device.Blocks(l.Entries(), counted))
+			blocks = min(blocks, units*min(8, 2*l.tuning.Shared/(4*counted<<copies)), device.Blocks(l.Entries(), counted<<copies))
 		}
-		err = q.Launch(digits, device.D1(blocks), device.D1(digitsBlock), 4*counted, keys.Arg(), bad.Arg(), first.counts.Arg(), scalars.Arg(), table.Arg(), windows,
-			device.U32(len(l.order)), device.U32(n), device.U32(l.stride()), device.U32(form), device.U32(counted))
+		err = q.Launch(digits, device.D1(blocks), device.D1(digitsBlock), 4*counted<<copies, keys.Arg(), bad.Arg(), first.counts.Arg(), scalars.Arg(), table.Arg(), windows,
+			device.U32(len(l.order)), device.U32(n), device.U32(l.stride()), device.U32(form), device.U32(counted), device.U32(copies))
 	}
 	for _, r := range l.runs() {
 		if err != nil {
@@ -316,19 +316,19 @@ func (w *Workspace) scan(q *device.Queue, s plan.Sorted, b bins) error {
 // sort sorts the bins by bucket.
 func (w *Workspace) sort(q *device.Queue, l *Layout, s plan.Sorted, regions, done device.Buffer[uint32]) error {
 	most := min(l.long, l.Entries())
-	tile := l.tuning.Tile
+	tile := l.longTile()
 	err := q.Launch(device.Kernel{Source: binsSource, Name: "scatter_fine"}, device.D1(l.bins), l.block(true), 4*l.fine+6*most+16,
 		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), regions.Arg(), device.U32(len(l.regions)), device.U32(l.long))
 	if err != nil || l.Entries() <= l.long {
 		return err
 	}
-	blocks := min(l.Entries()/tile+l.Entries()/l.long, 2*q.Device().Info().Units)
-	err = q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long_count"}, device.D1(blocks), l.block(false), 4*l.fine,
+	tiles, units := l.Entries()/tile+l.Entries()/l.long, q.Device().Info().Units
+	err = q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long_count"}, device.D1(min(tiles, 4*units)), l.block(false), 4*l.fine,
 		s.Offsets.Arg(), done.Arg(), w.fine.Arg(), w.starts.Arg(), w.tiles.Arg(), regions.Arg(), device.U32(l.bins), device.U32(len(l.regions)), device.U32(tile))
 	if err != nil {
 		return err
 	}
-	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long"}, device.D1(blocks), l.block(false), 8*l.fine+4*tile,
+	return q.Launch(device.Kernel{Source: binsSource, Name: "scatter_long"}, device.D1(min(tiles, 2*units)), l.block(true), 8*l.fine+8*tile+8,
 		s.Entries.Arg(), s.Offsets.Arg(), w.list.Arg(), w.fine.Arg(), w.starts.Arg(), w.tiles.Arg(), regions.Arg(), device.U32(l.bins), device.U32(len(l.regions)),
 		device.U32(tile))
 }

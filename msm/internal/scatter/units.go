@@ -47,7 +47,7 @@ var (
 func digitsUnits() map[*mont.Field]*kernel.Source {
 	out := map[*mont.Field]*kernel.Source{}
 	for _, f := range fields {
-		out[f] = curve.ScalarUnit(f, digits, nil, tileHeader, RecodeHeader)
+		out[f] = curve.ScalarUnit(f, digits, nil, windowsHeader, RecodeHeader)
 	}
 	return out
 }
