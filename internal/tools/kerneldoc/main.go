@@ -129,16 +129,24 @@ func (f figure) label() string {
 	return f.bench + " " + f.time
 }
 
+// in is the figure's suite.
+func (f figure) in() string {
+	if f.suite == "" {
+		return "m31"
+	}
+	return f.suite
+}
+
 // measured is a figure's time and share of the limit, as text.
 func (f figure) measured(results []bench.Row) (time, share string) {
-	ms, ok := find(results, "m31", f.bench, f.time)
+	ms, ok := find(results, f.in(), f.bench, f.time)
 	if !ok {
 		return unknown, "-"
 	}
 	part, ok := 0.0, false
 	switch {
 	case f.share != "":
-		part, ok = find(results, "m31", f.bench, f.share)
+		part, ok = find(results, f.in(), f.bench, f.share)
 	case f.bytes > 0:
 		var rate float64
 		rate, ok = find(results, "card", "copy", "tb/s")
@@ -164,11 +172,38 @@ func find(results []bench.Row, suite, name, metric string) (float64, bool) {
 	return 0, false
 }
 
+// expand is a row's kernels, a * at a name's end standing for all variants but those of the
+// tests' field.
+func (r row) expand(usage map[string]usage) ([]string, error) {
+	var out []string
+	for _, k := range r.kernels {
+		prefix, all := strings.CutSuffix(k, "*")
+		if !all {
+			out = append(out, k)
+			continue
+		}
+		before := len(out)
+		for name := range usage {
+			if strings.HasPrefix(name, prefix) && !strings.Contains(name, "toy61") {
+				out = append(out, name)
+			}
+		}
+		if len(out) == before {
+			return nil, fmt.Errorf("%s: no kernel %s", r.name, k)
+		}
+	}
+	return out, nil
+}
+
 // multiprocessor is the second table: the kernels of the first, in alphabetical order.
 func multiprocessor(rows []row, usage map[string]usage, sizes map[string]device.Block) (string, error) {
 	var names []string
 	for _, r := range rows {
-		names = append(names, r.kernels...)
+		found, err := r.expand(usage)
+		if err != nil {
+			return "", err
+		}
+		names = append(names, found...)
 	}
 	slices.Sort(names)
 	var b strings.Builder

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/bench"
+	"github.com/zkwarp/zkwarp/msm"
 )
 
 // Every figure is a case of the suite, and every kernel is one of a .cu file.
@@ -16,19 +17,37 @@ func TestRows(t *testing.T) {
 	for _, c := range bench.Cases() {
 		cases[c.Suite+" "+c.Name] = true
 	}
+	listed := map[string]bool{}
 	usage, err := readUsage("../../kernels/registers_sm90.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, r := range rows {
 		for _, f := range r.cases {
-			if !cases["m31 "+f.bench] {
+			if !cases[f.in()+" "+f.bench] {
 				t.Errorf("%s: no case %s", r.name, f.bench)
 			}
 		}
-		for _, k := range r.kernels {
+		found, err := r.expand(usage)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, k := range found {
 			if _, ok := usage[k]; !ok {
 				t.Errorf("%s: no kernel %s", r.name, k)
+			}
+			listed[k] = true
+		}
+	}
+	// Multi-scalar multiplication shows all of its kernels.
+	for _, s := range msm.Sources() {
+		entries, err := s.Kernels()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range entries {
+			if !listed[e.Name] && !strings.Contains(e.Name, "toy61") {
+				t.Errorf("kernel %s is in no row", e.Name)
 			}
 		}
 	}

@@ -9,7 +9,7 @@ type row struct {
 	cases   []figure
 }
 
-// figure is where the results file says how fast it is: suite m31, a case, and
+// figure is where the results file says how fast it is: a suite (m31 if none is given), a case, and
 // the metric of its time. The share of the card's limit is a metric of its own
 // (share), or follows from the bytes that the case moves (bytes, against the
 // rate of copies) or the permutations that it does (against the permutations of a
@@ -18,6 +18,7 @@ type figure struct {
 	bench, time, share string
 	bytes              float64
 	permutations       float64
+	suite              string
 }
 
 const table = 1 << 25 // entries of the large cases
@@ -71,21 +72,22 @@ var rows = []row{
 	{"Poseidon2-Merkle over M31, top", "all levels above 2^15 digests in one launch", []string{"merkle_top_m31"}, "the same",
 		[]figure{{bench: "merkle-2^16", time: "ms", permutations: 1<<16 - 1}, {bench: "merkle-2^10", time: "ms", permutations: 1<<10 - 1}}},
 	{"MSM: digits and sort", "`msm`: signed digits of all windows, then points by bucket ([msm.md](msm.md))",
-		[]string{"scatter_count", "scatter_count_each", "scatter_digits_bls12377_fp", "scatter_digits_bls12377_fr", "scatter_digits_bls12381_fr", "scatter_digits_bn254_fr", "scatter_digits_mnt4753_fr", "scatter_each", "scatter_fine", "scatter_long", "scatter_long_count", "scatter_scan", "scatter_split", "scatter_split_count", "scatter_sums", "scatter_tile"},
-		"about 30 an entry", nil},
+		[]string{"scatter_*"}, "about 45 an entry", []figure{{suite: "msm", bench: "bn254-2^24", time: "sort-ms"}}},
 	{"MSM: buckets by length", "`msm`: buckets, and pieces of long ones, in order of length for `bucket_accumulate`",
-		[]string{"bucket_items_count", "bucket_items_place"},
-		"offsets read twice, a word written a bucket", nil},
+		[]string{"bucket_items_*"}, "offsets read twice, a word written a bucket", nil},
 	{"MSM: bucket sums", "`msm`: a bucket, or a piece of a long one, a thread; XYZZ or Edwards form; partial sums joined and merged",
-		[]string{"bucket_accumulate_bls12377_ed", "bucket_accumulate_bls12377_g1", "bucket_accumulate_bls12377_g2", "bucket_accumulate_bls12381_g1", "bucket_accumulate_bls12381_g2", "bucket_accumulate_bn254_g1", "bucket_accumulate_bn254_g2", "bucket_accumulate_bw6761_g1", "bucket_accumulate_bw6761_g2", "bucket_accumulate_mnt4753_g1", "bucket_join_bls12377_ed", "bucket_join_bls12377_g1", "bucket_join_bls12377_g2", "bucket_join_bls12381_g1", "bucket_join_bls12381_g2", "bucket_join_bn254_g1", "bucket_join_bn254_g2", "bucket_join_bw6761_g1", "bucket_join_bw6761_g2", "bucket_join_mnt4753_g1", "bucket_merge_bls12377_ed", "bucket_merge_bls12377_g1", "bucket_merge_bls12377_g2", "bucket_merge_bls12381_g1", "bucket_merge_bls12381_g2", "bucket_merge_bn254_g1", "bucket_merge_bn254_g2", "bucket_merge_bw6761_g1", "bucket_merge_bw6761_g2", "bucket_merge_mnt4753_g1"},
-		"a point read an entry, a sum written a bucket", nil},
-	{"MSM: bucket sums, affine", "`msm`, for coordinates of 24 words; sums to affine form for tables",
-		[]string{"affine_join_bls12377_g1", "affine_join_bls12377_g2", "affine_join_bls12381_g1", "affine_join_bls12381_g2", "affine_join_bn254_g1", "affine_join_bn254_g2", "affine_join_bw6761_g1", "affine_join_bw6761_g2", "affine_join_mnt4753_g1", "affine_normalize_bls12377_g1", "affine_normalize_bls12377_g2", "affine_normalize_bls12381_g1", "affine_normalize_bls12381_g2", "affine_normalize_bn254_g1", "affine_normalize_bn254_g2", "affine_normalize_bw6761_g1", "affine_normalize_bw6761_g2", "affine_normalize_mnt4753_g1", "affine_sums_bls12377_g1", "affine_sums_bls12377_g2", "affine_sums_bls12381_g1", "affine_sums_bls12381_g2", "affine_sums_bn254_g1", "affine_sums_bn254_g2", "affine_sums_bw6761_g1", "affine_sums_bw6761_g2", "affine_sums_mnt4753_g1"},
-		"about 360 an entry for 8 words", nil},
+		[]string{"bucket_accumulate_*", "bucket_join_*", "bucket_merge_*"}, "a point read an entry, a sum written a bucket",
+		[]figure{{suite: "msm", bench: "bn254-2^24", time: "accumulate-ms"}, {suite: "msm", bench: "bls12-381-2^24", time: "accumulate-ms"}, {suite: "msm", bench: "bls12-377-2^24", time: "accumulate-ms"}}},
+	{"MSM: bucket sums, affine", "`msm`, for coordinates of 24 words",
+		[]string{"affine_join_*", "affine_sums_*"}, "about 360 an entry for 8 words",
+		[]figure{{suite: "msm", bench: "mnt4-753-2^24", time: "accumulate-ms"}}},
 	{"MSM: Edwards form", "`msm`, BLS12-377 in the subgroup",
-		[]string{"edwards_from_affine_bls12377_ed", "edwards_to_xyzz_bls12377_ed"},
-		"96 a point read, 144 written", nil},
+		[]string{"edwards_*"}, "96 a point read, 144 written", nil},
 	{"MSM: reduction", "`msm`: sums over buckets by the bits of their indices",
-		[]string{"reduce_finish_bls12377_ed", "reduce_finish_bls12377_g1", "reduce_finish_bls12377_g2", "reduce_finish_bls12381_g1", "reduce_finish_bls12381_g2", "reduce_finish_bn254_g1", "reduce_finish_bn254_g2", "reduce_finish_bw6761_g1", "reduce_finish_bw6761_g2", "reduce_finish_mnt4753_g1", "reduce_segments_bls12377_ed", "reduce_segments_bls12377_g1", "reduce_segments_bls12377_g2", "reduce_segments_bls12381_g1", "reduce_segments_bls12381_g2", "reduce_segments_bn254_g1", "reduce_segments_bn254_g2", "reduce_segments_bw6761_g1", "reduce_segments_bw6761_g2", "reduce_segments_mnt4753_g1", "reduce_step_bls12377_ed", "reduce_step_bls12377_g1", "reduce_step_bls12377_g2", "reduce_step_bls12381_g1", "reduce_step_bls12381_g2", "reduce_step_bn254_g1", "reduce_step_bn254_g2", "reduce_step_bw6761_g1", "reduce_step_bw6761_g2", "reduce_step_mnt4753_g1"},
-		"bound by products", nil},
+		[]string{"reduce_*"}, "bound by products",
+		[]figure{{suite: "msm", bench: "bn254-2^24", time: "reduce-ms"}, {suite: "msm", bench: "bls12-381-2^24", time: "reduce-ms"}, {suite: "msm", bench: "bls12-377-2^24", time: "reduce-ms"}}},
+	{"MSM: bases", "`msm`: checks of points, multiples for tables, sums to affine form",
+		[]string{"affine_normalize_*", "bases_check_*", "bases_multiply_*"}, "bound by products", nil},
+	{"MSM: measured inputs", "`msm/known`: points with known discrete logarithms, random scalars, their sum's logarithm",
+		[]string{"bases_pairs_*", "scalars_*"}, "", nil},
 }
