@@ -72,7 +72,7 @@ var rows = []row{
 	{"Poseidon2-Merkle over M31, top", "all levels above 2^15 digests in one launch", []string{"merkle_top_m31"}, "the same",
 		[]figure{{bench: "merkle-2^16", time: "ms", permutations: 1<<16 - 1}, {bench: "merkle-2^10", time: "ms", permutations: 1<<10 - 1}}},
 	{"MSM: digits and sort", "`msm`: signed digits of all windows, then points by bucket ([msm.md](msm.md))",
-		[]string{"scatter_*"}, "about 45 an entry", []figure{{suite: "msm", bench: "bn254-2^24", time: "sort-ms"}}},
+		[]string{"scatter_*"}, "about 30 an entry, 40 in three passes", []figure{{suite: "msm", bench: "bn254-2^24", time: "sort-ms"}}},
 	{"MSM: buckets by length", "`msm`: buckets, and pieces of long ones, in order of length for `bucket_accumulate`",
 		[]string{"bucket_items_*"}, "offsets read twice, a word written a bucket", nil},
 	{"MSM: bucket sums", "`msm`: a bucket, or a piece of a long one, a thread; XYZZ or Edwards form; partial sums joined and merged",
