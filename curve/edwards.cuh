@@ -36,6 +36,16 @@ template <class C> DEVICE_INLINE void set_infinity(Extended<C> &p) {
   set_one(p.z);
 }
 
+// set_point is the point with Z = 4.
+template <class C> DEVICE_INLINE void set_point(Extended<C> &r, const Niels<C> &p) {
+  const typename C::F x = sub(p.plus, p.minus), y = add(p.plus, p.minus);
+  r.x = dbl(x);
+  r.y = dbl(y);
+  r.t = mul(x, y);
+  set_one(r.z);
+  r.z = dbl(dbl(r.z));
+}
+
 template <class C> DEVICE_INLINE u32 is_infinity(const Extended<C> &p) { return is_zero(p.x); }
 
 template <class C> DEVICE_INLINE Niels<C> canonical(const Niels<C> &p) { return {canonical(p.minus), canonical(p.plus), canonical(p.t2d)}; }
@@ -69,6 +79,9 @@ template <class C> DEVICE_LARGE Extended<C> accumulate(const Extended<C> &p, con
   const F a = mul(sub(p.y, p.x), q.minus), b = mul(add(p.y, p.x), q.plus), c = mul(p.t, q.t2d);
   return finish<C>(a, b, c, dbl(p.z));
 }
+
+// second is p + q for a p which set_point made.
+template <class C> DEVICE_LARGE Extended<C> second(const Extended<C> &p, const Niels<C> &q) { return accumulate(p, q); }
 
 template <class C> DEVICE_LARGE Extended<C> add(const Extended<C> &p, const Extended<C> &q) {
   typedef typename C::F F;

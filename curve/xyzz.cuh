@@ -120,3 +120,23 @@ template <class C> DEVICE_LARGE XYZZ<C> accumulate(const XYZZ<C> &p, const Affin
   r.y = mul_sub(e, sub(v, r.x), p.y, ddd);
   return r;
 }
+
+// second is p + q for a p which set_point made: mmadd-2008-s.
+template <class C> DEVICE_LARGE XYZZ<C> second(const XYZZ<C> &p, const Affine<C> &q) {
+  typedef typename C::F F;
+  XYZZ<C> r;
+  if (is_infinity(q)) return p;
+  if (is_infinity(p)) {
+    set_point(r, q);
+    return r;
+  }
+  const F d = sub(q.x, p.x), e = sub(q.y, p.y);
+  if (is_zero(d) && is_zero(e)) return twice(q);
+  // Opposite points leave d = 0 and with it ZZ = 0: infinity.
+  r.zz = sqr(d);
+  r.zzz = mul(r.zz, d);
+  const F v = mul(p.x, r.zz);
+  r.x = sub(sub(sqr(e), r.zzz), dbl(v));
+  r.y = mul_sub(e, sub(v, r.x), p.y, r.zzz);
+  return r;
+}

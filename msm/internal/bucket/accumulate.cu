@@ -39,23 +39,25 @@ extern "C" __global__ void __launch_bounds__(BLOCK_THREADS, BLOCKS_RESIDENT)
       to = ldg(offsets + item + 1);
       result = buckets + (u64)item * sum_words;
     }
-    if (onto && !(item & PIECE))
-      sum.put(load<Group::Sum>(result));
-    else
-      sum.clear();
     // While one point is added the next one is on its way.
-    u32 entry = ldg(entries + at);
+    u32 left = to - at, entry = ldg(entries + at), negative = 0;
     sum.send_for(point_of(points, entry));
-    for (;;) {
-      const u32 negative = entry >> 31;
+    const auto receive = [&] {
       sum.receive();
-      at++;
-      if (at < to) {
-        entry = ldg(entries + at);
-        sum.send_for(point_of(points, entry));
-      }
+      negative = entry >> 31;
+      left--;
+      if (left == 0) return;
+      entry = ldg(entries + ++at);
+      sum.send_for(point_of(points, entry));
+    };
+    if (onto && !(item & PIECE)) {
+      sum.put(load<Group::Sum>(result));
+    } else {
+      sum.open(receive, left, negative);
+    }
+    while (left != 0) {
+      receive();
       sum.take(negative);
-      if (at == to) break;
     }
     sum.write(result);
   }

@@ -17,7 +17,6 @@ template <class C, u32 THREADS> struct InRegisters {
   u32 present; // offset of the point to be added
 
   __device__ __forceinline__ InRegisters(uint4 *shared) : own(shared + threadIdx.x), present(0) {}
-  __device__ __forceinline__ void clear() { set_infinity(sum); }
   __device__ __forceinline__ void put(const typename C::Sum &s) { sum = resume(s); }
   __device__ __forceinline__ void write(u32 *to) const { store(to, canonical(sum)); }
 
@@ -33,7 +32,19 @@ template <class C, u32 THREADS> struct InRegisters {
     copy_async_wait<0>();
     present = quads * THREADS - present;
   }
-  __device__ __forceinline__ void take(u32 negative) {
+  __device__ __forceinline__ void take(u32 negative) { sum = accumulate(sum, received(negative)); }
+
+  // open begins a new sum with up to two points, for which it calls receive; left and
+  // negative are what that changes.
+  template <class Receive> __device__ __forceinline__ void open(const Receive &receive, const u32 &left, const u32 &negative) {
+    receive();
+    set_point(sum, received(negative));
+    if (left == 0) return;
+    receive();
+    sum = second(sum, received(negative));
+  }
+
+  __device__ __forceinline__ Point received(u32 negative) const {
     Point p;
     u32 *const to = reinterpret_cast<u32 *>(&p);
 #pragma unroll
@@ -44,8 +55,7 @@ template <class C, u32 THREADS> struct InRegisters {
       to[4 * j + 2] = v.z;
       to[4 * j + 3] = v.w;
     }
-    if (negative) p = neg(p);
-    sum = accumulate(sum, p);
+    return negative ? neg(p) : p;
   }
 };
 
@@ -63,6 +73,9 @@ template <class C, u32 THREADS> struct InShared {
   // Points are read where they are added.
   __device__ __forceinline__ void send_for(const u32 *point) { sent = point; }
   __device__ __forceinline__ void receive() { from = sent; }
+
+  // The second point's products by 1 are not worth more code here.
+  template <class Receive> __device__ __forceinline__ void open(const Receive &, const u32 &, const u32 &) { clear(); }
 
   // at reads one of the numbers, and never from a register.
   __device__ __forceinline__ F at(u32 k) const {
