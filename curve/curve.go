@@ -16,6 +16,8 @@ import (
 var (
 	//go:embed xyzz.cuh
 	xyzzText string
+	//go:embed lanes.cuh
+	lanesText string
 	//go:embed fp2.cuh
 	fp2Text string
 	//go:embed group.cuh
@@ -31,7 +33,9 @@ var (
 	Edwards = &kernel.Source{Name: "curve/edwards.cuh", Text: edwardsText, Headers: []*kernel.Source{mont.Header}}
 
 	XYZZ = &kernel.Source{Name: "curve/xyzz.cuh", Text: xyzzText, Headers: []*kernel.Source{mont.Header}}
-	Fp2  = &kernel.Source{Name: "curve/fp2.cuh", Text: fp2Text, Headers: []*kernel.Source{mont.Header}}
+	// Lanes has additions by several lanes of a warp.
+	Lanes = &kernel.Source{Name: "curve/lanes.cuh", Text: lanesText, Headers: []*kernel.Source{Edwards, XYZZ}}
+	Fp2   = &kernel.Source{Name: "curve/fp2.cuh", Text: fp2Text, Headers: []*kernel.Source{mont.Header}}
 )
 
 // Group is a group of prime order on the curve y² = x³ + A x + B over Base, or over

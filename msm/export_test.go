@@ -31,6 +31,12 @@ func InAffine(o Options) Options {
 	return o
 }
 
+// InXYZZ is o with bucket sums in XYZZ coordinates, step by step also for few points.
+func InXYZZ(o Options) Options {
+	o.adder = adderXYZZ
+	return o
+}
+
 // WithLink is o with uploads of so many bytes a second.
 func WithLink(o Options, link float64) Options {
 	o.link = link

@@ -58,6 +58,12 @@ type Options struct {
 // checks says whether the bases are to be checked.
 func (o *Options) checks() bool { return o.Check || o.Subgroup == Verify }
 
+// whole says whether nothing keeps all points from being added at once, in the way that
+// is thought best.
+func (o *Options) whole() bool {
+	return o.Chunk == 0 && o.groups == 0 && o.adder == adderBest && o.Tables == 0
+}
+
 func (o *Options) check() error {
 	switch {
 	case o.Tables < 0:

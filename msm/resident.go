@@ -38,7 +38,7 @@ type resident struct {
 
 	// Of whoever has the lane:
 	schedules map[key]*schedule
-	warm      map[share]*warm
+	warm      map[share]ready
 }
 
 // key is what a schedule depends on besides memory.
@@ -65,7 +65,7 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 	}
 	given := g.AffineBytes()
 	g = form(g, o)
-	p := plan.Problem{Group: g, N: n, Devices: devices, Card: plan.CardOf(dev.Info()), Tables: o.Tables, Window: o.Window}
+	p := plan.Problem{Group: g, N: n, Devices: devices, Card: plan.CardOf(dev.Info()), Tables: o.Tables, Window: o.Window, Alone: devices == 1 && o.whole()}
 	free, err := memory(dev)
 	if err != nil {
 		return nil, err
@@ -145,8 +145,8 @@ type pointsFrom struct {
 
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
-	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), running: make(chan struct{}, 2), schedules: map[key]*schedule{}, warm: map[share]*warm{}}
-	units, err := kernels(form(g, o), o)
+	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), running: make(chan struct{}, 2), schedules: map[key]*schedule{}, warm: map[share]ready{}}
+	units, err := kernelsFor(form(g, o), w, n, dev.Info(), o)
 	if err != nil {
 		return nil, err
 	}
@@ -268,6 +268,9 @@ func (r *resident) sumsOf(ctx context.Context, src source, p *prepared, sh share
 	if w := r.warm[sh]; w != nil && !device.Traced(ctx) {
 		return r.quick(ctx, w, src)
 	}
+	if parts, done, err := r.tiny(ctx, src, sh); done || err != nil {
+		return parts, err
+	}
 	k := key{sh, src.upload(), r.link(src)}
 	stop, err := r.start(ctx, func(free int64) bool { s := r.schedules[k]; return s != nil && s.bytes <= free })
 	if err != nil {
@@ -385,7 +388,7 @@ func (r *resident) schedule(k key) (*schedule, error) {
 	return s, nil
 }
 
-// kernels are the translation units that sums in a group need.
+// kernels are the translation units that sums in a group need step by step.
 func kernels(g *curve.Group, o *Options) ([]*kernel.Source, error) {
 	r, err := reduce.SourcesOf(g)
 	if err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/edwards"
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
+	"github.com/zkwarp/zkwarp/msm/internal/tiny"
 )
 
 // Sources is the room's translation units.
@@ -21,5 +22,6 @@ func Sources() []*kernel.Source {
 		edwards.Sources(),
 		reduce.Sources(),
 		scatter.Sources(),
+		tiny.Sources(),
 	)
 }

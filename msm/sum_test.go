@@ -149,7 +149,10 @@ func TestTraps(t *testing.T) {
 	}
 	for name, x := range cases {
 		t.Run(name, func(t *testing.T) {
-			devicetest.Each(t, func(t *testing.T, q *device.Queue) { x.sum(t, q.Device(), msm.Options{}) })
+			devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+				x.sum(t, q.Device(), msm.Options{})
+				x.sum(t, q.Device(), msm.InXYZZ(msm.Options{}))
+			})
 		})
 	}
 }

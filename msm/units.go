@@ -8,6 +8,7 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/affine"
 	"github.com/zkwarp/zkwarp/msm/internal/bases"
 	"github.com/zkwarp/zkwarp/msm/internal/edwards"
+	"github.com/zkwarp/zkwarp/msm/internal/tiny"
 )
 
 // Units are the translation units that sums over c may use, for Device.Preload: those
@@ -25,7 +26,7 @@ func unitsOf(g *curve.Group) []*kernel.Source {
 		if err != nil {
 			return nil // a group without kernels
 		}
-		for _, s := range more {
+		for _, s := range append(more, tiny.Source(form)) {
 			if !slices.Contains(out, s) {
 				out = append(out, s)
 			}

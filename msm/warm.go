@@ -10,8 +10,15 @@ import (
 // warmBytes is up to how much memory a multiplication keeps while nothing is done.
 const warmBytes = 128 << 20
 
-// warm is a small multiplication that is kept ready, since it takes less time than to
+// ready is a small multiplication that is kept ready, since it takes less time than to
 // allocate its memory and to launch its kernels one by one.
+type ready interface {
+	share() share
+	sums(src source) ([]Part, error)
+	close()
+}
+
+// warm is one by a schedule.
 type warm struct {
 	*run
 	words device.Buffer[uint32] // the scalars
@@ -37,7 +44,7 @@ func (p placed) words(*device.Queue, device.Buffer[uint32], int, int) (device.Bu
 
 // quick is sums by what is kept ready. It takes about as long as a wait: ctx is looked
 // at before and after.
-func (r *resident) quick(ctx context.Context, w *warm, src source) ([]Part, error) {
+func (r *resident) quick(ctx context.Context, w ready, src source) ([]Part, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}

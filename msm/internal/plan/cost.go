@@ -75,6 +75,7 @@ type Problem struct {
 	Card    Card
 	Tables  int64 // bytes that copies of the points may take besides the points
 	Window  int   // forces the width of windows, if it is not 0
+	Alone   bool  // all points are added at once, by one device, which may take two launches for it
 }
 
 // Cost is the seconds that windows take, a model.
@@ -128,7 +129,11 @@ func (p *Problem) Choices() []*Windows {
 	var all []choice
 	take := func(w *Windows, err error) {
 		if err == nil {
-			all = append(all, choice{w, p.Cost(w).Total()})
+			cost := p.Cost(w).Total()
+			if t, ok := p.tiny(w); ok && p.Alone {
+				cost = min(cost, t)
+			}
+			all = append(all, choice{w, cost})
 		}
 	}
 	if p.Window == 0 {
