@@ -35,10 +35,10 @@ const (
 	maxBin     = 1<<16 - 1 // entries, ranked in 16 bits
 	maxFine    = 1 << 12   // buckets of a bin
 	maxCoarse  = 16        // log2 of the buckets of a coarse bin, numbered in 16 bits
-	maxSplit   = 7         // log2 of the bins of a coarse bin, if they may be so few
+	maxSplit   = 8         // log2 of the bins of a coarse bin, if they may be so few
 
 	// as in split.cu
-	counterBits = 10
+	counterBits = 11
 	laneBits    = 5
 )
 

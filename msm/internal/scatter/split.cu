@@ -14,6 +14,7 @@ DEVICE_INLINE u32 last_of(const u32 *list, u32 n, u32 t) {
   u32 low = 0, high = n;
   while (high - low > 1) {
     const u32 step = (high - low + 31) / 32, i = low + lane_id() * step;
+    // Not popcount of a ballot: NVRTC 13.0 makes a vote of it that ptxas does not take.
     const u32 before = warp_sum(i < high && ldg(list + i) <= t ? 1u : 0u);
     low += step * (before - 1);
     high = min(high, low + step);
@@ -62,7 +63,7 @@ DEVICE_INLINE Four four_at(const u16 *fine, u32 i, u32 from, u32 to) {
 // Every bin has several counters, of which a lane uses one: neighbouring lanes then meet
 // different banks, and the additions of a warp whose entries are all of one bin do not wait
 // for each other. There are 2^COUNTER_BITS of them in all, or one for each bin and lane.
-enum : u32 { COUNTER_BITS = 10, LANE_BITS = 5 };
+enum : u32 { COUNTER_BITS = 11, LANE_BITS = 5 };
 
 DEVICE_INLINE u32 copies_of(u32 bits) { return bits + LANE_BITS <= COUNTER_BITS ? LANE_BITS : bits < COUNTER_BITS ? COUNTER_BITS - bits : 0; }
 
