@@ -86,6 +86,8 @@ var rows = []row{
 	{"MSM: reduction", "`msm`: sums over buckets by the bits of their indices",
 		[]string{"reduce_*"}, "bound by products",
 		[]figure{{suite: "msm", bench: "bn254-2^24", time: "reduce-ms"}, {suite: "msm", bench: "bls12-381-2^24", time: "reduce-ms"}, {suite: "msm", bench: "bls12-377-2^24", time: "reduce-ms"}}},
+	{"MSM: few points", "`msm`: runs of points and windows, a block each: digits, buckets and reduction; then blocks joined; two launches",
+		[]string{"tiny_*"}, "bound by latency", []figure{{suite: "msm", bench: "tiny-bn254", time: "ms"}, {suite: "msm", bench: "tiny-bls12-381", time: "ms"}, {suite: "msm", bench: "tiny-bls12-377", time: "ms"}}},
 	{"MSM: bases", "`msm`: checks of points, multiples for tables, sums to affine form",
 		[]string{"affine_normalize_*", "bases_check_*", "bases_multiply_*"}, "bound by products", nil},
 	{"MSM: measured inputs", "`msm/known`: points with known discrete logarithms, random scalars, their sum's logarithm",
