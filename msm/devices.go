@@ -60,9 +60,9 @@ func (b *Bases[P, S]) windowsFor(n, devices int) (*plan.Windows, error) {
 // byBuckets cuts the buckets so that each device has as much to add, with fractions of a
 // window where their number does not divide (DistMSM, ASPLOS 2024, section 3.2.2). The
 // points of a window spread over its buckets, of which a narrow one that shares a set has
-// fewer; and a bucket costs about three additions more in the reduction.
+// fewer; and a bucket costs 2.5 additions more in the reduction.
 func byBuckets(w *plan.Windows, n, devices int) []share {
-	const bucket = 2 * plan.AddProducts / plan.AccumulateProducts
+	const bucket = plan.ReduceProducts / plan.AccumulateProducts
 	var ends []int // of pieces in which all buckets cost the same
 	for _, x := range w.List {
 		ends = append(ends, x.Base, x.Base+x.Buckets)

@@ -21,7 +21,7 @@ func (s share) cost(n int) float64 {
 			t += float64(n) * float64(high-low) / float64(x.Buckets)
 		}
 	}
-	return t + 2*plan.AddProducts/plan.AccumulateProducts*float64(s.High-s.Low)
+	return t + plan.ReduceProducts/plan.AccumulateProducts*float64(s.High-s.Low)
 }
 
 func TestByBuckets(t *testing.T) {

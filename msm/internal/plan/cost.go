@@ -39,20 +39,27 @@ func CardOf(info device.Info) Card {
 	return c
 }
 
-// Products of a mixed addition and of an addition of sums, squarings and the merged
-// reduction counted for what they cost.
+// Products of a mixed addition, of an addition of sums, and of all that the reduction does
+// with a bucket in runs of 32 (docs/msm.md), squarings and the merged reduction of two
+// products counted for what they cost.
 const (
 	AccumulateProducts = 9.06
 	AddProducts        = 13
+	ReduceProducts     = 23.1
 	edwardsProducts    = 7 // of a mixed addition; 8 of two sums
+	edwardsReduce      = 17.2
 )
 
 // What bucket sums and their reduction take, over products at their rate alone (one H100,
 // bench/NOTES.md).
-const (
-	bucketLoss = 1.06
-	reduceLoss = 1.15
-)
+const bucketLoss = 1.06
+
+func reduceLoss(g *curve.Group) float64 {
+	if g.Degree*g.Base.Limbs <= 12 {
+		return 1.2 // and 1.1 for the longest runs
+	}
+	return 1.4 // 1.3 for 24 words, 1.45 for extensions
+}
 
 // productWork is the multiply-adds of one product of coordinates.
 func productWork(g *curve.Group) float64 {
@@ -104,9 +111,9 @@ func (p *Problem) Cost(w *Windows) Cost {
 	merges := math.Log2(math.Max(2, 2*entries/chunk/16)) / 3
 	lat := latency(p.Group)
 	// The first point of a bucket is only copied, but in Edwards form.
-	additions, accumulate, add := math.Max(entries-buckets, entries/2), AccumulateProducts, float64(AddProducts)
+	additions, accumulate, reduce := math.Max(entries-buckets, entries/2), AccumulateProducts, ReduceProducts
 	if p.Group.Edwards != nil {
-		additions, accumulate, add = entries, edwardsProducts, edwardsProducts+1
+		additions, accumulate, reduce = entries, float64(edwardsProducts), edwardsReduce
 	}
 	// The traffic of an entry, by the time that it takes: a partition into more bins has fewer
 	// entries of a tile for each of them, and more than some number takes a pass more.
@@ -114,7 +121,7 @@ func (p *Problem) Cost(w *Windows) Cost {
 	return Cost{
 		Sort:       entries * sortBytes / p.Card.Bytes,
 		Accumulate: additions * accumulate * bucketLoss / rate,
-		Reduce:     buckets * 2 * add * reduceLoss / rate,
+		Reduce:     buckets * reduce * reduceLoss(p.Group) / rate,
 		Latency:    lat*(math.Min(chunk, 8)+merges*16+float64(depth)) + p.Card.Launch*(12+merges+float64(depth)/2),
 	}
 }

@@ -45,13 +45,13 @@ template <class C, class N> struct Running {
     n.set(x + 3, mul(f, g));
   }
 
-  // take adds the sum at s to R.
-  __device__ __forceinline__ void take(const u32 *s) {
-    const F z = load_number<F>(s + 3 * words);
+  // take adds the sum s to R.
+  template <class S> __device__ __forceinline__ void take(const S &s) {
+    const F z = s.at(3);
     if (is_zero(z)) return;
     scale();
-    const F d = dbl(mul(n.at(RZ), z)), c = mul(n.at(RT), load_number<F>(s + 2 * words));
-    const F x = load_number<F>(s), y = load_number<F>(s + words);
+    const F d = dbl(mul(n.at(RZ), z)), c = mul(n.at(RT), s.at(2));
+    const F x = s.at(0), y = s.at(1);
     const F a = mul(sub(n.at(RY), n.at(RX)), sub(y, x)), b = mul(add(n.at(RY), n.at(RX)), add(y, x));
     finish(RX, a, b, c, d);
     scaled = false;
@@ -110,4 +110,18 @@ template <class C> DEVICE_INLINE void quad_add(u32 *a, const u32 *b, bool active
   const F p = mul(choose(q == 1, g, choose(q == 3, f, e)), choose(q == 0, f, choose(q == 3, g, h)));
   if (!active || (none_b & 8)) return;
   store_number(a + q * words, (none_a & 8) ? load_number<F>(b + q * words) : p);
+}
+
+// quad_dbl doubles the sum at a, which may be all 0, in two rounds of products.
+template <class C> DEVICE_INLINE void quad_dbl(u32 *a, bool active) {
+  typedef typename C::F F;
+  enum : u32 { words = sizeof(F) / 4 };
+  const u32 lane = threadIdx.x & 31, q = lane & 3, first = lane - q;
+  // X², Y², (X + Y)², Z²
+  const F n = load_if<F>(active, a + (q == 2 ? 0 : q) * words), k = load_if<F>(active && q == 2, a + words);
+  const F m = sqr(add(n, k));
+  const F xx = from_lane(m, first), yy = from_lane(m, first + 1);
+  const F g = sub(yy, xx), h = neg(add(xx, yy)), e = add(from_lane(m, first + 2), h), f = sub(g, dbl(from_lane(m, first + 3)));
+  const F p = mul(choose(q == 1, g, choose(q == 3, f, e)), choose(q == 0, f, choose(q == 3, g, h)));
+  if (active) store_number(a + q * words, p);
 }

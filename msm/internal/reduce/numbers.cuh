@@ -77,6 +77,25 @@ template <class F> DEVICE_INLINE void store_number(u32 *to, const F &a) {
   }
 }
 
+// What take needs of a bucket's sum: read when it is needed, or all at once before.
+template <class F> struct Far {
+  enum : u32 { words = sizeof(F) / 4 };
+  const u32 *from;
+
+  __device__ __forceinline__ Far(const u32 *s) : from(s) {}
+  __device__ __forceinline__ F at(u32 k) const { return load_number<F>(from + k * words); }
+};
+
+template <class F> struct Near {
+  F numbers[4];
+
+  __device__ __forceinline__ Near(const u32 *s) {
+#pragma unroll
+    for (u32 k = 0; k < 4; k++) numbers[k] = load_number<F>(s + k * (sizeof(F) / 4));
+  }
+  __device__ __forceinline__ F at(u32 k) const { return numbers[k]; }
+};
+
 // load_if is 0 where there is nothing to be read.
 template <class F> DEVICE_INLINE F load_if(bool some, const u32 *from) {
   F r;

@@ -60,7 +60,7 @@ DEVICE_INLINE Addition step_at(u64 first, u32 count, u32 n, u32 log, u32 s, u32 
 }
 
 // Step s, for all pieces: a thread an addition.
-extern "C" __global__ void __launch_bounds__(128)
+extern "C" __global__ void __launch_bounds__(128, STEP_BLOCKS)
 reduce_step_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log, u32 s) {
   const u32 first = pieces[2 * blockIdx.y], count = pieces[2 * blockIdx.y + 1];
   const u32 n = (count + (1u << log) - 1) >> log;
@@ -81,26 +81,47 @@ reduce_quads_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log, u32 s) 
   quad_add<Group>(words_at(sums, w.a), words_at(sums, w.b), w.some);
 }
 
-// The steps from s up to, not including, end, one block a piece; then the piece's row
-// of out: the sum of all, the weighted sum within segments, and the sums of the bits.
+// The steps from s up to, not including, end, one block a piece. Then four bits' sums each
+// become one, W_h + 2 W_h+1 + 4 W_h+2 + 8 W_h+3, which takes a quad a pair. What is left is
+// the piece's row of out: the sum of all, the weighted sum within segments, and those of the
+// bits.
 extern "C" __global__ void __launch_bounds__(FINISH_THREADS)
 reduce_finish_VARIANT(u32 *out, u32 *sums, const u32 *__restrict__ pieces, u32 log, u32 s, u32 end) {
   const u32 first = pieces[2 * blockIdx.x], count = pieces[2 * blockIdx.x + 1];
   const u32 n = (count + (1u << log) - 1) >> log;
+  const u32 warp = threadIdx.x / 32 * 8, quad = threadIdx.x / 4;
 #pragma unroll 1
   for (; s < end; s++) {
     const u32 most = ((n + (2u << s) - 1) >> (s + 1)) * (s + 1 + (log != 0));
+    // Warps without an addition would take their share of the time.
 #pragma unroll 1
-    for (u32 t = 0; t < most; t += blockDim.x / 4) {
-      const Addition w = step_at(first, count, n, log, s, t + threadIdx.x / 4);
+    for (u32 t = 0; t + warp < most; t += blockDim.x / 4) {
+      const Addition w = step_at(first, count, n, log, s, t + quad);
       quad_add<Group>(words_at(sums, w.a), words_at(sums, w.b), w.some);
     }
     __syncthreads();
   }
-  for (u32 h = threadIdx.x; h < end + 2; h += blockDim.x) {
+#pragma unroll 1
+  for (u32 apart = 1; apart < FOLDED; apart *= 2) {
+    // Only the bits of indices below n have sums.
+    const u32 h = 2 * apart * quad;
+    const bool some = h + apart < end && 1u << (h + apart) < n;
+    u32 *const low = words_at(sums, first + ((u64)(some ? 1u << h : 0u) << log));
+    u32 *const high = words_at(sums, first + ((u64)(some ? 1u << (h + apart) : 0u) << log));
+    const bool busy = 2 * apart * warp + apart < end;
+#pragma unroll 1
+    for (u32 i = 0; i < apart; i++) {
+      if (busy) quad_dbl<Group>(high, some);
+      __syncthreads();
+    }
+    if (busy) quad_add<Group>(low, high, some);
+    __syncthreads();
+  }
+  const u32 row = 2 + (end + FOLDED - 1) / FOLDED;
+  for (u32 i = threadIdx.x; i < row; i += blockDim.x) {
     u64 from = 0;
-    if (h == 1) from = log ? 1 : count;
-    if (h > 1) from = (u64)1 << (h - 2 + log);
+    if (i == 1) from = log ? 1 : count;
+    if (i > 1) from = (u64)1 << ((i - 2) * FOLDED + log);
     Sum x;
     if (from < count) {
       load_sum(x, sums, first + from);
@@ -108,6 +129,6 @@ reduce_finish_VARIANT(u32 *out, u32 *sums, const u32 *__restrict__ pieces, u32 l
     } else {
       set_infinity(x);
     }
-    store_sum(out, (u64)blockIdx.x * (end + 2) + h, x);
+    store_sum(out, (u64)blockIdx.x * row + i, x);
   }
 }

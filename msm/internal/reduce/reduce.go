@@ -1,8 +1,7 @@
 // Package reduce sums buckets: Σ (i+1) S_i over the buckets of every window.
 //
-// The device adds, and never doubles: it gives the sums W_h over the buckets whose
-// index has bit h, and the host adds up 2^h W_h with the powers of two of the windows
-// themselves.
+// The device makes the sums W_h over the buckets whose index has bit h, and of four at a
+// time one; the host adds them up with their powers of two and those of the windows.
 package reduce
 
 import (
@@ -47,9 +46,9 @@ type unit struct {
 // form is how reduce_segments is built for a group.
 type form struct {
 	threads, resident int  // of a block; blocks that a multiprocessor holds at a time
-	inline            int  // products of numbers of up to so many words are inlined
 	karatsuba         bool // products of 12 words are by Karatsuba's method
 	inShared          bool // numbers are in shared memory
+	near              bool // a bucket's sum is read at once, before R is added to T
 }
 
 func newUnit(g *curve.Group, f form) *unit {
@@ -62,6 +61,10 @@ func newUnit(g *curve.Group, f form) *unit {
 	if f.inShared {
 		storage, threads, u.shared = "InShared", fmt.Sprintf(", %d", f.threads), f.threads*count*g.XYZZBytes()/4
 	}
+	place := "Far"
+	if f.near {
+		place = "Near"
+	}
 	if f.karatsuba {
 		karatsuba = "1"
 	}
@@ -72,14 +75,16 @@ func newUnit(g *curve.Group, f form) *unit {
 		"SUMS_HEADER", header.Name,
 		"BLOCK_THREADS", fmt.Sprint(f.threads),
 		"BLOCKS_RESIDENT", fmt.Sprint(f.resident),
-		"LONGEST_INLINE", fmt.Sprint(f.inline),
 		"WITH_KARATSUBA", karatsuba,
+		"PLACE", place,
 		"STORAGE", storage,
 		" SHARED_THREADS", threads,
 	}, header, kernel.PTX)
 	u.steps = g.Unit(kernel.Template{Name: "msm/internal/reduce/reduce.cu", Text: reduceText}, []string{
 		"SUMS_HEADER", header.Name,
 		"FINISH_THREADS", fmt.Sprint(u.finish),
+		"STEP_BLOCKS", fmt.Sprint(max(2, 6-g.Degree*g.Base.Limbs/4)),
+		"FOLDED", fmt.Sprint(folded),
 	}, header)
 	return u
 }
@@ -87,17 +92,17 @@ func newUnit(g *curve.Group, f form) *unit {
 var (
 	groups = append([]*curve.Group{curve.Toy61, curve.BLS12377Edwards}, curve.Groups...)
 	units  = map[*curve.Group]*unit{
-		curve.BN254G1:         newUnit(curve.BN254G1, form{threads: 128, resident: 4, inline: 8}),
-		curve.BN254G2:         newUnit(curve.BN254G2, form{threads: 64, resident: 6, inline: 8, inShared: true}),
-		curve.BLS12377G1:      newUnit(curve.BLS12377G1, form{threads: 128, resident: 4, inline: 8, inShared: true}),
-		curve.BLS12377G2:      newUnit(curve.BLS12377G2, form{threads: 64, resident: 4, inline: 8, inShared: true}),
-		curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, form{threads: 128, resident: 4, inline: 8, inShared: true}),
-		curve.BLS12381G1:      newUnit(curve.BLS12381G1, form{threads: 128, resident: 4, inline: 8, inShared: true}),
-		curve.BLS12381G2:      newUnit(curve.BLS12381G2, form{threads: 64, resident: 4, inline: 8, inShared: true}),
-		curve.BW6761G1:        newUnit(curve.BW6761G1, form{threads: 64, resident: 4, inline: 8, inShared: true}),
-		curve.BW6761G2:        newUnit(curve.BW6761G2, form{threads: 64, resident: 4, inline: 8, inShared: true}),
-		curve.MNT4753G1:       newUnit(curve.MNT4753G1, form{threads: 64, resident: 4, inline: 8, inShared: true}),
-		curve.Toy61:           newUnit(curve.Toy61, form{threads: 128, resident: 4, inline: 8}),
+		curve.BN254G1:         newUnit(curve.BN254G1, form{threads: 128, resident: 3, near: true}),
+		curve.BN254G2:         newUnit(curve.BN254G2, form{threads: 64, resident: 6, inShared: true}),
+		curve.BLS12377G1:      newUnit(curve.BLS12377G1, form{threads: 128, resident: 4, inShared: true, karatsuba: true}),
+		curve.BLS12377G2:      newUnit(curve.BLS12377G2, form{threads: 64, resident: 4, inShared: true}),
+		curve.BLS12377Edwards: newUnit(curve.BLS12377Edwards, form{threads: 128, resident: 4, inShared: true, karatsuba: true}),
+		curve.BLS12381G1:      newUnit(curve.BLS12381G1, form{threads: 128, resident: 4, inShared: true, karatsuba: true}),
+		curve.BLS12381G2:      newUnit(curve.BLS12381G2, form{threads: 64, resident: 4, inShared: true}),
+		curve.BW6761G1:        newUnit(curve.BW6761G1, form{threads: 64, resident: 4, inShared: true}),
+		curve.BW6761G2:        newUnit(curve.BW6761G2, form{threads: 64, resident: 4, inShared: true}),
+		curve.MNT4753G1:       newUnit(curve.MNT4753G1, form{threads: 64, resident: 4, inShared: true}),
+		curve.Toy61:           newUnit(curve.Toy61, form{threads: 128, resident: 4, inShared: true, near: true}),
 	}
 )
 
@@ -146,13 +151,17 @@ type Layout struct {
 // are taken by several.
 const Threads = 1 << 15
 
-// longThreads is how many threads take more than 16 buckets each: some eight times those
+// longThreads is how many threads take more than 16 buckets each: some four times those
 // that a card holds, so that their different ends do not count.
-const longThreads = 1 << 19
+const longThreads = 1 << 18
 
 // Up to so many additions of a step are done by four threads each: a card does them at
 // once, in a third of the time that one thread takes over an addition.
 const quadAdditions = 20 << 10
+
+// folded is how many bits' sums the device makes one of. The host adds what is left, and
+// one of its additions takes a tenth of one on a device; but there are 250 of them and more.
+const folded = 4
 
 // finishAdditions is how many additions of a step reduce_finish is left with.
 const finishAdditions = 128
@@ -212,7 +221,7 @@ func (l *Layout) additions(step int) int {
 }
 
 // row is the number of sums that a piece leaves.
-func (l *Layout) row() int { return l.steps + 2 }
+func (l *Layout) row() int { return 2 + (l.steps+folded-1)/folded }
 
 // Sums is the number of sums that Run leaves.
 func (l *Layout) Sums() int { return len(l.pieces) * l.row() }
@@ -286,8 +295,8 @@ func (l *Layout) Parts(words []uint32) []Part {
 		if l.log > 0 {
 			out = append(out, Part{p.shift, sum(1)})
 		}
-		for h := range l.steps {
-			out = append(out, Part{p.shift + l.log + h, sum(2 + h)})
+		for i := 2; i < l.row(); i++ {
+			out = append(out, Part{p.shift + l.log + (i-2)*folded, sum(i)})
 		}
 	}
 	return out

@@ -1,6 +1,5 @@
 // The first levels of the sums over buckets (reduce.cu), where there are many: a thread
 // takes 2^log buckets one after the other.
-#define MONT_INLINE_WORDS LONGEST_INLINE
 #define MONT_KARATSUBA WITH_KARATSUBA
 #include "GROUP_HEADER"
 #include "SUMS_HEADER"
@@ -26,8 +25,9 @@ reduce_segments_VARIANT(u32 *sums, const u32 *__restrict__ pieces, u32 log) {
   Running<Group, STORAGE<Group::F, NUMBERS SHARED_THREADS>> running(shared, to + (u64)last * words);
 #pragma unroll 1
   for (u32 i = last; i-- > 0;) {
+    const PLACE<Group::F> s(to + (u64)i * words);
     running.weigh();
-    running.take(to + (u64)i * words);
+    running.take(s);
   }
   running.write(to, to + words);
 }

@@ -64,16 +64,16 @@ template <class C, class N> struct Running {
     n.set(ZZZ, load_number<F>(s + 3 * words));
   }
 
-  // take adds the sum at s to R.
-  __device__ __forceinline__ void take(const u32 *s) {
+  // take adds the sum s to R.
+  template <class S> __device__ __forceinline__ void take(const S &s) {
     {
-      const F zz = load_number<F>(s + 2 * words);
+      const F zz = s.at(2);
       if (is_zero(zz)) return;
       n.set(RX, mul(n.at(RX), zz));
     }
-    n.set(D, sub(mul(load_number<F>(s), n.at(ZZ)), n.at(RX)));
-    n.set(RY, mul(n.at(RY), load_number<F>(s + 3 * words)));
-    n.set(E, sub(mul(load_number<F>(s + words), n.at(ZZZ)), n.at(RY)));
+    n.set(D, sub(mul(s.at(0), n.at(ZZ)), n.at(RX)));
+    n.set(RY, mul(n.at(RY), s.at(3)));
+    n.set(E, sub(mul(s.at(1), n.at(ZZZ)), n.at(RY)));
     if (is_zero(n.at(D)) || (is_zero(n.at(RX)) && is_zero(n.at(RY)))) {
       take_special(s);
       return;
@@ -81,10 +81,10 @@ template <class C, class N> struct Running {
     n.set(K, sqr(n.at(D)));
     n.set(RX, mul(n.at(RX), n.at(K)));
     n.set(D, mul(n.at(D), n.at(K)));
-    n.set(K, mul(n.at(K), load_number<F>(s + 2 * words)));
+    n.set(K, mul(n.at(K), s.at(2)));
     n.set(TX, mul(n.at(TX), n.at(K)));
     n.set(ZZ, mul(n.at(ZZ), n.at(K)));
-    n.set(K, mul(n.at(D), load_number<F>(s + 3 * words)));
+    n.set(K, mul(n.at(D), s.at(3)));
     n.set(TY, mul(n.at(TY), n.at(K)));
     n.set(ZZZ, mul(n.at(ZZZ), n.at(K)));
     const F x = sub(sub(sqr(n.at(E)), n.at(D)), dbl(n.at(RX)));
@@ -93,11 +93,11 @@ template <class C, class N> struct Running {
     n.set(RY, mul_sub(n.at(E), n.at(K), n.at(RY), n.at(D)));
   }
 
-  // take_special goes on where R is infinity or plus or minus the sum at s.
-  __device__ __forceinline__ void take_special(const u32 *s) {
+  // take_special goes on where R is infinity or plus or minus the sum s.
+  template <class S> __device__ __forceinline__ void take_special(const S &s) {
     const bool none = is_zero(n.at(RX)) && is_zero(n.at(RY));
     // R was multiplied already.
-    const F zz = load_number<F>(s + 2 * words), zzz = load_number<F>(s + 3 * words);
+    const F zz = s.at(2), zzz = s.at(3);
     n.set(TX, mul(n.at(TX), zz));
     n.set(ZZ, mul(n.at(ZZ), zz));
     n.set(TY, mul(n.at(TY), zzz));
@@ -215,4 +215,25 @@ template <class C> DEVICE_INLINE void quad_add(u32 *a, const u32 *b, bool active
   }
   const u32 place = q == 0 ? 3 : q == 1 ? 2 : q - 2;
   store_number(a + place * words, choose(q == 0, p, choose(q == 1, o, choose(q == 2, x, y))));
+}
+
+// quad_dbl doubles the sum at a in three rounds of products, four with A.
+template <class C> DEVICE_INLINE void quad_dbl(u32 *a, bool active) {
+  typedef typename C::F F;
+  enum : u32 { words = sizeof(F) / 4 };
+  const u32 lane = threadIdx.x & 31, q = lane & 3, first = lane - q;
+  const F n = load_if<F>(active, a + q * words);
+  // X², (2Y)², ZZ², -
+  F m = choose(q == 1, dbl(n), n);
+  m = sqr(m);
+  const F xx = from_lane(m, first), v = from_lane(m, first + 1);
+  F slope = add(dbl(xx), xx);
+  if (!C::a_is_zero) slope = add(slope, from_lane(mul(C::a(), m), first + 2));
+  // S = X V, W = 2Y V, ZZ V, M²
+  const F o = mul(choose(q == 3, slope, choose(q == 1, dbl(n), n)), choose(q == 3, slope, v));
+  const F s = from_lane(o, first), w = from_lane(o, first + 1), x = sub(from_lane(o, first + 3), dbl(s));
+  // M (S - X), W Y, -, W ZZZ
+  const F p = mul(choose(q == 0, slope, n), choose(q == 0, sub(s, x), w));
+  const F y = sub(beside(p), p);
+  if (active) store_number(a + q * words, choose(q == 0, x, choose(q == 1, y, choose(q == 2, o, p))));
 }
