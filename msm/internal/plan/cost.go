@@ -115,12 +115,16 @@ func (p *Problem) Cost(w *Windows) Cost {
 	if p.Group.Edwards != nil {
 		additions, accumulate, reduce = entries, float64(edwardsProducts), edwardsReduce
 	}
+	// Buckets longer than a share of the list are cut into several, whose sums are added up
+	// by fewer and fewer lanes of a warp: eight times as slowly as others.
+	shares := math.Max(1, math.Min(4*threads, entries/8))
+	partial := shares * 8 * AddProducts * math.Min(1, shares/(3*math.Max(1, buckets)))
 	// The traffic of an entry, by the time that it takes: a partition into more bins has fewer
 	// entries of a tile for each of them, and more than some number takes a pass more.
 	sortBytes := 45 + 10*math.Min(math.Max(0, math.Log2(float64(w.Buckets())/float64(len(w.Sets())-1))-17.5), 1.5)
 	return Cost{
 		Sort:       entries * sortBytes / p.Card.Bytes,
-		Accumulate: additions * accumulate * bucketLoss / rate,
+		Accumulate: (additions*accumulate*bucketLoss + partial) / rate,
 		Reduce:     buckets * reduce * reduceLoss(p.Group) / rate,
 		Latency:    lat*(math.Min(chunk, 8)+merges*16+float64(depth)) + p.Card.Launch*(12+merges+float64(depth)/2),
 	}

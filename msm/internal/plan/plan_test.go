@@ -142,6 +142,11 @@ func TestChoices(t *testing.T) {
 	if w, err := Uniform(curve.BN254Fr, 23, 1, 1<<20); err != nil || math.Abs(w.Entries(curve.BN254Fr)-11.34) > 0.01 {
 		t.Errorf("%v entries a scalar, %v", w.Entries(curve.BN254Fr), err)
 	}
+	// As many threads as a card has must find buckets of their own, or sums of parts of buckets
+	// take as long as all else: 2^16 buckets for 2^18 points 1.65 ms, 2^17 buckets 1.25.
+	if w := choose(Problem{Group: curve.BN254G1, N: 1 << 18, Tables: 40 << 30}); w.Buckets() < 1<<17 || w.Copies == 1 {
+		t.Errorf("2^18 points with tables: %d copies, %d buckets", w.Copies, w.Buckets())
+	}
 	// Tables are used, and kept within their memory.
 	for _, tables := range []int64{1 << 20, 5 << 30, 13 << 30, 60 << 30} {
 		w := choose(Problem{Group: curve.BN254G1, N: 1 << 26, Tables: tables})
