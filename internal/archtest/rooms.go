@@ -13,6 +13,8 @@ type Room struct {
 	// Device marks a room that computes and proves nothing: none of it is for
 	// verifiers, and all of it may need a device.
 	Device bool
+	// Computes are packages of a room for verifiers of which that holds.
+	Computes []string
 }
 
 // Rooms is every room, and every edge between two of them.
@@ -37,7 +39,7 @@ var Rooms = map[string]Room{
 	"merkle": {Rank: 5, Imports: []string{"device", "field", "hash"}},
 	"matrix": {Rank: 5, Imports: []string{"device", "field"}},
 	"mle":    {Rank: 5, Imports: []string{"device", "field"}},
-	"ntt":    {Rank: 5, Imports: []string{"device", "field"}},
+	"ntt":    {Rank: 5, Imports: []string{"curve", "device", "field"}, Computes: []string{"ntt/scalar"}},
 
 	"sumcheck": {Rank: 6, Imports: []string{"device", "field", "mle", "transcript"}},
 

@@ -22,6 +22,7 @@ import (
 	mle "github.com/zkwarp/zkwarp/mle/prover"
 	"github.com/zkwarp/zkwarp/msm"
 	ntt "github.com/zkwarp/zkwarp/ntt/prover"
+	"github.com/zkwarp/zkwarp/ntt/scalar"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
@@ -41,6 +42,7 @@ func All() []*kernel.Source {
 		ntt.Sources(),
 		msm.Sources(),
 		poseidon2.Sources(),
+		scalar.Sources(),
 		sumcheck.Sources(),
 		transcript.Sources(),
 		whir.Sources(),

@@ -1,0 +1,174 @@
+package scalar
+
+import (
+	_ "embed" // kernel sources
+	"fmt"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/mont"
+)
+
+//go:embed scalar.cu
+var text string
+
+// unit is the kernels for one field. Two blocks of 256 threads with half of the registers
+// each hide the latency of one another; elements of 12 words do not leave room for that.
+func unit(f *mont.Field) *kernel.Source {
+	blocks := "2"
+	if f.Limbs > 8 {
+		blocks = "1"
+	}
+	return curve.ScalarUnit(f, kernel.Template{Name: "ntt/scalar/scalar.cu", Text: text}, []string{"NTT_BLOCKS", blocks}, kernel.PTX)
+}
+
+// Sources are the units of the package, a field each.
+func Sources() []*kernel.Source {
+	var out []*kernel.Source
+	for _, f := range fields {
+		out = append(out, f.unit)
+	}
+	return out
+}
+
+func (f *fieldOf) kernel(name string) device.Kernel {
+	return device.Kernel{Source: f.unit, Name: "scalar_" + name + "_" + f.Name}
+}
+
+// values of a thread.
+const values = 4
+
+// tuning is what shapes passes and tables, as base-2 logarithms.
+type tuning struct {
+	logTile int // of the elements of a tile, at most logRoots
+	logHigh int // of the largest table of powers of the domain's root
+}
+
+// usual is tiles of 32 or 48 KB of shared memory for 256 threads of four elements, and
+// tables of 4 or 6 MB, which the second-level caches of GPUs hold.
+var usual = tuning{logTile: 10, logHigh: 17}
+
+// pass is one launch: the layers of `bits` bits of blocks of 2^remaining elements, on
+// tiles of 2^width columns.
+type pass struct{ remaining, bits, width int }
+
+// plan is the passes of a transform of 2^log elements by decimation in frequency. The
+// last takes whole blocks of the size of a tile; those before share the other layers out
+// evenly, so that as many columns as can be lie side by side in a tile: two at least,
+// unless one pass with a single column does, which is for sizes that stay in the cache of
+// a GPU.
+func (t tuning) plan(log int) []pass {
+	last := min(log, t.logTile)
+	rest := log - last
+	if rest == 1 { // a window is two bits
+		last, rest = last-1, 2
+	}
+	count := 0
+	switch {
+	case rest > t.logTile:
+		count = (rest + t.logTile - 2) / (t.logTile - 1)
+	case rest > 0:
+		count = 1
+	}
+	var out []pass
+	for remaining := log; count > 0; count-- {
+		bits := (rest + count - 1) / count
+		out = append(out, pass{remaining, bits, min(t.logTile-bits, remaining-bits)})
+		remaining -= bits
+		rest -= bits
+	}
+	if last > 0 {
+		out = append(out, pass{last, last, 0})
+	}
+	return out
+}
+
+// step is a transform and what else its first and its last pass do: factors of the
+// elements that come in (times elements, and a scale) and go out, and what is taken from
+// these.
+type step struct {
+	inverse      bool
+	times, minus device.Buffer[uint64]
+	in, out      scale
+}
+
+func orNull[T any](b device.Buffer[T]) device.Arg {
+	if b.Len() == 0 {
+		return device.Null()
+	}
+	return b.Arg()
+}
+
+// second is the scale's second table, if it has more than one entry for d.
+func (d *Domain) second(s scale) device.Arg {
+	if d.log <= d.scaleLog() {
+		return device.Null()
+	}
+	return orNull(s.second)
+}
+
+func (t *Transform) transform(q *device.Queue, buf device.Buffer[uint64], from Order, s step) error {
+	d := t.d
+	passes := d.tune.plan(d.log)
+	if len(passes) == 0 {
+		return t.single(q, buf, s)
+	}
+	if from == Reversed {
+		slices.Reverse(passes)
+	}
+	inverse := 0
+	if s.inverse {
+		inverse = 1
+	}
+	for i, p := range passes {
+		first, last := i == 0, i == len(passes)-1
+		times, minus, in, out, canonical := device.Buffer[uint64]{}, device.Buffer[uint64]{}, scale{}, scale{}, 0
+		if first {
+			times, in = s.times, s.in
+		}
+		if last {
+			minus, out, canonical = s.minus, s.out, 1
+		}
+		args := []device.Arg{buf.Arg()}
+		name := "up"
+		if from == Natural {
+			name = "down"
+			args = append(args, orNull(times), orNull(minus))
+		}
+		// A scale has one first table of scaleLog bits or of one entry.
+		mask := 1<<d.scaleLog() - 1
+		if max(in.first.Len(), out.first.Len()) == d.f.Limbs {
+			mask = 0
+		}
+		args = append(args, t.tables.roots.Arg(), t.tables.high.Arg(), t.tables.low.Arg(), device.U32(d.log), device.U32(t.tables.split),
+			device.U32(inverse), device.U32(p.remaining), device.U32(p.bits), device.U32(p.width), orNull(in.first), d.second(in),
+			orNull(out.first), d.second(out), device.U32(mask), device.U32(d.scaleLog()), device.U32(canonical))
+		tile := p.bits + p.width
+		err := q.Launch(d.f.kernel(name), device.D1(1<<(d.log-tile)), device.D1(max(1, 1<<tile/values)), d.f.Bytes()<<tile, args...)
+		if err != nil {
+			return fmt.Errorf("scalar: transform of 2^%d elements of %s: %w", d.log, d.f.Name, err)
+		}
+	}
+	return nil
+}
+
+// single is transform for a domain of one element.
+func (t *Transform) single(q *device.Queue, buf device.Buffer[uint64], s step) error {
+	err := q.Launch(t.d.f.kernel("single"), device.D1(1), device.D1(1), 0,
+		buf.Arg(), orNull(s.times), orNull(s.out.first), orNull(s.minus))
+	if err != nil {
+		return fmt.Errorf("scalar: transform of one element of %s: %w", t.d.f.Name, err)
+	}
+	return nil
+}
+
+func (t *Transform) reverse(q *device.Queue, buf device.Buffer[uint64]) error {
+	const threads = 256
+	err := q.Launch(t.d.f.kernel("reverse"), device.D1(device.Blocks(t.d.Len(), threads)), device.D1(threads), 0, buf.Arg(), device.U32(t.d.log))
+	if err != nil {
+		return fmt.Errorf("scalar: reversal of 2^%d elements of %s: %w", t.d.log, t.d.f.Name, err)
+	}
+	return nil
+}
