@@ -255,3 +255,26 @@ func TestSkip(t *testing.T) {
 		t.Errorf("99 GPUs: %v", err)
 	}
 }
+
+// A sum went through all of its steps, or through the kernels that do them at once.
+func TestMSMRan(t *testing.T) {
+	for _, c := range []struct {
+		kernels string
+		ok      bool
+	}{
+		{"scatter_tile bucket_accumulate_bn254_g1 reduce_step_bn254_g1", true},
+		{"scatter_tile affine_sums_mnt4753_g1 reduce_step_mnt4753_g1", true},
+		{"tiny_windows_bn254_g1 tiny_join_bn254_g1", true},
+		{"scatter_tile bucket_merge_bn254_g1 reduce_step_bn254_g1", false},
+		{"bucket_accumulate_bn254_g1 reduce_step_bn254_g1", false},
+		{"", false},
+	} {
+		launches := map[string]int64{}
+		for _, k := range strings.Fields(c.kernels) {
+			launches[k] = 1
+		}
+		if err := msmRan(launches); (err == nil) != c.ok {
+			t.Errorf("%q: %v", c.kernels, err)
+		}
+	}
+}
