@@ -5,13 +5,16 @@ go 1.26.8
 require (
 	github.com/consensys/gnark v0.16.1
 	github.com/consensys/gnark-crypto v0.22.0
+	github.com/zkwarp/zkwarp v0.0.0-00010101000000-000000000000
 )
 
 require (
 	github.com/bits-and-blooms/bitset v1.25.0 // indirect
 	github.com/blang/semver/v4 v4.0.0 // indirect
+	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/fxamacker/cbor/v2 v2.9.2 // indirect
 	github.com/google/pprof v0.0.0-20260802141513-ef3492d7dac3 // indirect
+	github.com/klauspost/cpuid/v2 v2.4.2 // indirect
 	github.com/mattn/go-colorable v0.1.15 // indirect
 	github.com/mattn/go-isatty v0.0.24 // indirect
 	github.com/ronanh/intcomp v1.1.1 // indirect

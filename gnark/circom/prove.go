@@ -1,0 +1,325 @@
+package circom
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/big"
+	"sync"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/parallel"
+	"github.com/zkwarp/zkwarp/msm"
+)
+
+// Options are choices of a prover. The zero value is right for most.
+type Options struct {
+	// Device is where the multi-scalar multiplications run: "auto" if it is empty, which is
+	// a GPU if there is one; see device.Open.
+	Device string
+	// Rand is where the two numbers that hide the witness come from, 48 bytes each:
+	// crypto/rand if it is nil. Two proofs of different witnesses with the same numbers
+	// tell about the witnesses. It must be safe for concurrent use if the Prover is used so.
+	Rand io.Reader
+	// Log takes a report of a device that computed a wrong proof: slog's default if it is
+	// nil.
+	Log *slog.Logger
+}
+
+// Prover has a key's points on a device, for any number of proofs. It is safe for
+// concurrent use.
+type Prover struct {
+	key *ZKey
+	o   Options
+
+	mu     sync.RWMutex
+	closed bool
+	dev    *device.Device
+	run    runner
+}
+
+// runner makes proofs with the types of a curve.
+type runner interface {
+	// prove makes a proof with the numbers r and s.
+	prove(ctx context.Context, w []Element, r, s *big.Int) (Proof, error)
+	close()
+}
+
+// Prove makes a proof that verifies with key.VerifyingKey() and witness.Public: NewProver,
+// Prove and Close.
+func Prove(ctx context.Context, key *ZKey, witness *Witness, o Options) (Proof, error) {
+	if err := key.matches(witness); err != nil {
+		return Proof{}, err // before the key's points go to the device
+	}
+	p, err := NewProver(key, o)
+	if err != nil {
+		return Proof{}, err
+	}
+	defer p.Close()
+	return p.Prove(ctx, witness)
+}
+
+func (k *ZKey) matches(w *Witness) error {
+	if k == nil {
+		return fmt.Errorf("circom: %w: no key", ErrMismatch)
+	}
+	return sameCircuit("key", k.Curve(), k.wires, k.sys, w)
+}
+
+// NewProver puts the key's points on a device.
+func NewProver(key *ZKey, o Options) (*Prover, error) {
+	if key == nil {
+		return nil, fmt.Errorf("circom: %w: no key", ErrMismatch)
+	}
+	if o.Device == "" {
+		o.Device = "auto"
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	dev, err := device.Open(o.Device)
+	if err != nil {
+		return nil, fmt.Errorf("circom: %w", err)
+	}
+	run, err := key.provingKey.on(key, dev)
+	if err != nil {
+		return nil, fmt.Errorf("circom: %s on %s: %w", key.name, dev.Name(), err)
+	}
+	return &Prover{key: key, o: o, dev: dev, run: run}, nil
+}
+
+// Close gives the device's memory back, once running proofs are done.
+func (p *Prover) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.closed {
+		p.closed = true
+		p.run.close()
+	}
+}
+
+// Prove makes a proof. It is verified before it is returned. If it is not valid and the
+// device is not the CPU, the CPU makes it again with the same numbers, and the fault is
+// logged where that one is valid; a witness that does not satisfy the circuit is an
+// ErrUnsatisfied, of which R1CS.Check tells the constraint. When ctx is done Prove stops
+// with its error.
+func (p *Prover) Prove(ctx context.Context, w *Witness) (Proof, error) {
+	if err := p.key.matches(w); err != nil {
+		return Proof{}, err
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.closed {
+		return Proof{}, ErrClosed
+	}
+	r, err := number(p.o.Rand, p.key.sys.curve().r)
+	if err != nil {
+		return Proof{}, err
+	}
+	s, err := number(p.o.Rand, p.key.sys.curve().r)
+	if err != nil {
+		return Proof{}, err
+	}
+	public := w.Public(p.key.public)
+	proof, err := p.run.prove(ctx, w.Values, r, s)
+	if err != nil {
+		return Proof{}, fmt.Errorf("circom: proof on %s: %w", p.dev.Name(), err)
+	}
+	bad := Verify(p.key.vk, public, proof)
+	if bad == nil {
+		return proof, nil
+	}
+	if p.dev.Kind() != device.CPU {
+		if proof, err = p.onCPU(ctx, w.Values, r, s); err != nil {
+			return Proof{}, err
+		}
+		if Verify(p.key.vk, public, proof) == nil {
+			p.o.Log.Error("circom: a device computed a wrong proof; the CPU made it again", "device", p.dev.Name(), "key", p.key.name, "fault", bad)
+			return proof, nil
+		}
+	}
+	return Proof{}, fmt.Errorf("circom: %w, or %s is of no setup: the proof is not valid", ErrUnsatisfied, p.key.name)
+}
+
+func (p *Prover) onCPU(ctx context.Context, w []Element, r, s *big.Int) (Proof, error) {
+	cpu, err := device.Open("cpu")
+	if err != nil {
+		return Proof{}, fmt.Errorf("circom: %w", err)
+	}
+	run, err := p.key.provingKey.on(p.key, cpu)
+	if err != nil {
+		return Proof{}, fmt.Errorf("circom: %s on the CPU: %w", p.key.name, err)
+	}
+	defer run.close()
+	proof, err := run.prove(ctx, w, r, s)
+	if err != nil {
+		return Proof{}, fmt.Errorf("circom: proof on the CPU: %w", err)
+	}
+	return proof, nil
+}
+
+// number is a number below the order, which 48 bytes give with a bias below 2^-128.
+func number(r io.Reader, order *big.Int) (*big.Int, error) {
+	b := make([]byte, 48)
+	if _, err := io.ReadFull(r, b); err != nil {
+		return nil, fmt.Errorf("circom: random numbers: %w", err)
+	}
+	x := new(big.Int).SetBytes(b)
+	return x.Mod(x, order), nil
+}
+
+// resident is a key on a device.
+type resident[G, H, S any] struct {
+	key            *key[G, H, S]
+	public         int
+	transform      func([]S)
+	a1, b1, c1, h1 *msm.Bases[G, S]
+	b2             *msm.Bases[H, S]
+}
+
+// on implements provingKey.
+func (k *key[G, H, S]) on(z *ZKey, dev *device.Device) (runner, error) {
+	p := k.pairing
+	r := &resident[G, H, S]{key: k, public: z.public, transform: p.transform(z.domain, k.shift)}
+	var err error
+	bases := func(points []G, like *msm.Digits) *msm.Bases[G, S] {
+		if err != nil {
+			return nil
+		}
+		var b *msm.Bases[G, S]
+		b, err = msm.New(dev, p.sum1, points, msm.Options{Digits: like})
+		return b
+	}
+	// A, B1 and B2 are over the same scalars, which are sorted once.
+	if r.a1 = bases(k.a1, nil); err == nil {
+		r.b1 = bases(k.b1, r.a1.Digits())
+	}
+	if err == nil {
+		r.b2, err = msm.New(dev, p.sum2, k.b2, msm.Options{Digits: r.a1.Digits()})
+	}
+	r.c1, r.h1 = bases(k.c1, nil), bases(k.h1, nil)
+	if err != nil {
+		r.close()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *resident[G, H, S]) close() {
+	for _, b := range []*msm.Bases[G, S]{r.a1, r.b1, r.c1, r.h1} {
+		if b != nil {
+			b.Close()
+		}
+	}
+	if r.b2 != nil {
+		r.b2.Close()
+	}
+}
+
+// prove implements runner: with the sums A, B1, B2 over all wires, C over those that are
+// not public, and H,
+//
+//	pi_a = alpha + A + r delta
+//	pi_b = beta + B2 + s delta
+//	pi_c = C + H + s pi_a + r (beta + B1 + s delta) - r s delta
+func (r *resident[G, H, S]) prove(ctx context.Context, values []Element, rnd, snd *big.Int) (Proof, error) {
+	k, p := r.key, r.key.pairing
+	w := p.montgomery(values)
+
+	// The CPU computes the scalars of H while a device is at the other sums.
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	scalars := make(chan []S, 1)
+	go func() {
+		h, err := r.quotient(ctx, w)
+		if err != nil {
+			cancel(err)
+		}
+		scalars <- h
+	}()
+	a, b1, b2, c, err := r.sums(ctx, w)
+	if err != nil {
+		cancel(err)
+	}
+	quotient := <-scalars // also where something failed: nothing is left behind
+	if err := context.Cause(ctx); err != nil {
+		return Proof{}, err
+	}
+	h, err := r.h1.Sum(ctx, quotient)
+	if err != nil {
+		return Proof{}, fmt.Errorf("H: %w", err)
+	}
+
+	g := p.g1
+	a = g.add(g.add(k.alpha, a), g.mul(k.delta, rnd))
+	b1 = g.add(g.add(k.beta, b1), g.mul(k.delta, snd))
+	b2 = p.g2.add(p.g2.add(k.beta2, b2), p.g2.mul(k.delta2, snd))
+	rs := new(big.Int).Mul(rnd, snd)
+	rs.Mod(rs, p.c.r)
+	c = g.add(g.add(c, h), g.add(g.mul(a, snd), g.mul(b1, rnd)))
+	c = g.add(c, g.neg(g.mul(k.delta, rs)))
+	return Proof{
+		Curve: p.c.id,
+		A:     G1(g.coordinates(p.c, &a)),
+		B:     g2(p.g2.coordinates(p.c, &b2)),
+		C:     G1(g.coordinates(p.c, &c)),
+	}, nil
+}
+
+func (r *resident[G, H, S]) sums(ctx context.Context, w []S) (a, b1 G, b2 H, c G, err error) {
+	sorted, err := r.a1.Prepare(ctx, w)
+	if err != nil {
+		return a, b1, b2, c, fmt.Errorf("witness: %w", err)
+	}
+	defer sorted.Close()
+	if a, err = r.a1.SumPrepared(ctx, sorted); err != nil {
+		return a, b1, b2, c, fmt.Errorf("A: %w", err)
+	}
+	if b1, err = r.b1.SumPrepared(ctx, sorted); err != nil {
+		return a, b1, b2, c, fmt.Errorf("B1: %w", err)
+	}
+	if b2, err = r.b2.SumPrepared(ctx, sorted); err != nil {
+		return a, b1, b2, c, fmt.Errorf("B2: %w", err)
+	}
+	if c, err = r.c1.Sum(ctx, w[r.public+1:]); err != nil {
+		return a, b1, b2, c, fmt.Errorf("C: %w", err)
+	}
+	return a, b1, b2, c, nil
+}
+
+// quotient is the values on the coset of a·b - c, for the polynomials a and b with the
+// values A w and B w on the domain, and c with those of their products. It is a multiple of
+// the domain's vanishing polynomial, which is constant on the coset, and the points of
+// section 9 have that constant's inverse in them.
+func (r *resident[G, H, S]) quotient(ctx context.Context, w []S) ([]S, error) {
+	k := r.key
+	f := k.pairing.field
+	a, b := k.a.times(f, w), k.b.times(f, w)
+	c := make([]S, len(a))
+	parallel.For(len(a), 1<<12, func(lo, hi int) { f.products(a[lo:hi], b[lo:hi], c[lo:hi]) })
+	for _, v := range [][]S{a, b, c} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		r.transform(v)
+	}
+	parallel.For(len(a), 1<<12, func(lo, hi int) { f.quotient(a[lo:hi], b[lo:hi], c[lo:hi]) })
+	return a, nil
+}
+
+// times is m·w.
+func (m *matrix[S]) times(f *scalars[S], w []S) []S {
+	out := make([]S, len(m.start)-1)
+	parallel.For(len(out), 1<<9, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			from, to := m.start[i], m.start[i+1]
+			out[i] = f.dot(m.value[from:to], m.wires[from:to], w)
+		}
+	})
+	return out
+}
