@@ -14,26 +14,18 @@ type adder interface {
 	Free()
 }
 
-// Ways of adding, for Options.adder.
+// Ways of adding, for Options.adder: the best one, which has kernels of its own for few
+// points, or one of two for any number. Affine coordinates, with inversions shared by
+// many additions, take fewer products, but more memory traffic and barriers, and won on
+// no curve in the end (bench/NOTES.md): they are for measurements.
 const (
 	adderBest = iota
 	adderXYZZ
 	adderAffine
 )
 
-// batchAffine says whether so many entries are better added in affine coordinates, with
-// inversions shared by many, than in XYZZ coordinates: where coordinates are so long
-// that the products saved are worth more than the memory traffic, and lists long enough
-// that a thread's chunk is no shorter than what its partial sums cost (bench/NOTES.md).
-func batchAffine(g *curve.Group, entries, option int) bool {
-	switch {
-	case g.Edwards != nil || option == adderXYZZ:
-		return false
-	case option == adderAffine:
-		return true
-	}
-	return g.Degree == 1 && g.Base.Limbs > 12 && entries >= 1<<23
-}
+// batchAffine says whether points of a group are added in affine coordinates.
+func batchAffine(g *curve.Group, option int) bool { return option == adderAffine && g.Edwards == nil }
 
 // newAdder allocates what an adder needs for lists of up to so many entries and buckets.
 func newAdder(q *device.Queue, g *curve.Group, entries, buckets int, inAffine bool) (adder, error) {

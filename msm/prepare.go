@@ -53,7 +53,7 @@ type prepared struct {
 // are sorted.
 func (s *schedule) forGroup(g *curve.Group, info device.Info, adder int) *schedule {
 	c := *s
-	c.group, c.affine = g, batchAffine(g, s.entries, adder)
+	c.group, c.affine = g, batchAffine(g, adder)
 	c.bytes = c.memory(info, 0)
 	return &c
 }

@@ -399,7 +399,7 @@ func kernels(g *curve.Group, o *Options) ([]*kernel.Source, error) {
 	if g.Edwards != nil {
 		out = append(out, edwards.Sources()...)
 	}
-	if batchAffine(g, math.MaxInt, o.adder) {
+	if batchAffine(g, o.adder) {
 		out = append(out, affine.Source(g))
 	}
 	return out, nil

@@ -130,7 +130,7 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		}
 		s.layouts = append(s.layouts, row)
 	}
-	s.affine = batchAffine(g, s.entries, l.adder)
+	s.affine = batchAffine(g, l.adder)
 	sorting := most * int64(s.workspaces())
 	if s.upload {
 		for _, n := range s.inFlight() {
