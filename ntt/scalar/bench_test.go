@@ -14,9 +14,9 @@ import (
 func BenchmarkTransform(b *testing.B) {
 	q := devicetest.Queue(b, devicetest.Open(b, "cuda"))
 	for _, f := range []*mont.Field{curve.BN254Fr, curve.BLS12381Fr, curve.BW6761Fr} {
-		for _, log := range []int{16, 20, 22, 24} {
+		for _, log := range []int{18, 20, 22, 24} {
 			s := on(b, q, f, log)
-			block := random(f, 1<<12, 1)
+			block := random(f, 1<<16, 1)
 			buf := make([]device.Buffer[uint64], 3)
 			for i := range buf {
 				var err error
@@ -35,7 +35,7 @@ func BenchmarkTransform(b *testing.B) {
 				{"inverse-coset", func() error { return s.Inverse(q, buf[0], 0, true) }},
 				{"quotient", func() error { return s.Quotient(q, buf[0], buf[1], buf[2]) }},
 			} {
-				b.Run(fmt.Sprintf("%s/%s/2^%d", f.Name, x.name, log), func(b *testing.B) {
+				b.Run(fmt.Sprintf("%s-%s-2^%d", f.Name, x.name, log), func(b *testing.B) {
 					must(b, x.do())
 					must(b, q.Sync())
 					for b.Loop() {

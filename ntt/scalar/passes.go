@@ -14,12 +14,12 @@ import (
 //go:embed scalar.cu
 var text string
 
-// unit is the kernels for one field. Two blocks of 256 threads with half of the registers
-// each hide the latency of one another; elements of 12 words do not leave room for that.
+// unit is the kernels for one field. Three blocks of 256 threads hide the latency of one
+// another; elements of 12 words leave registers for two.
 func unit(f *mont.Field) *kernel.Source {
-	blocks := "2"
+	blocks := "3"
 	if f.Limbs > 8 {
-		blocks = "1"
+		blocks = "2"
 	}
 	return curve.ScalarUnit(f, kernel.Template{Name: "ntt/scalar/scalar.cu", Text: text}, []string{"NTT_BLOCKS", blocks}, kernel.PTX)
 }
