@@ -14,15 +14,15 @@ template <class C, class N> struct Running {
   bool begun;  // T is not infinity
   bool scaled; // RT is 2d times R's coordinate
 
-  // Running begins with R a bucket's sum and T infinity.
-  __device__ __forceinline__ Running(u64 *shared, const u32 *s) : n(shared), begun(false), scaled(false) {
+  // Running begins with R a bucket's sum, or infinity if there is none, and T infinity.
+  __device__ __forceinline__ Running(u64 *shared, const u32 *s, bool some) : n(shared), begun(false), scaled(false) {
     Extended<C> p;
     set_infinity(p);
-    const F z = load_number<F>(s + 3 * words);
+    const F z = load_if<F>(some, s + 3 * words);
     const bool none = is_zero(z);
-    n.set(RX, load_number<F>(s));
-    n.set(RY, choose(none, p.y, load_number<F>(s + words)));
-    n.set(RT, load_number<F>(s + 2 * words));
+    n.set(RX, load_if<F>(some, s));
+    n.set(RY, choose(none, p.y, load_if<F>(some, s + words)));
+    n.set(RT, load_if<F>(some, s + 2 * words));
     n.set(RZ, choose(none, p.z, z));
     n.set(TX, p.x);
     n.set(TY, p.y);

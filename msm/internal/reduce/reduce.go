@@ -49,6 +49,7 @@ type form struct {
 	karatsuba         bool // products of 12 words are by Karatsuba's method
 	inShared          bool // numbers are in shared memory
 	near              bool // a bucket's sum is read at once, before R is added to T
+	inStep            bool // a block's warps wait for one another before each bucket
 }
 
 func newUnit(g *curve.Group, f form) *unit {
@@ -76,6 +77,7 @@ func newUnit(g *curve.Group, f form) *unit {
 		"BLOCK_THREADS", fmt.Sprint(f.threads),
 		"BLOCKS_RESIDENT", fmt.Sprint(f.resident),
 		"WITH_KARATSUBA", karatsuba,
+		"IN_STEP", fmt.Sprint(f.inStep),
 		"PLACE", place,
 		"STORAGE", storage,
 		" SHARED_THREADS", threads,
@@ -92,7 +94,7 @@ func newUnit(g *curve.Group, f form) *unit {
 var (
 	groups = append([]*curve.Group{curve.Toy61, curve.BLS12377Edwards}, curve.Groups...)
 	units  = map[*curve.Group]*unit{
-		curve.BN254G1:         newUnit(curve.BN254G1, form{threads: 128, resident: 3, near: true}),
+		curve.BN254G1:         newUnit(curve.BN254G1, form{threads: 128, resident: 3, near: true, inStep: true}),
 		curve.BN254G2:         newUnit(curve.BN254G2, form{threads: 64, resident: 6, inShared: true}),
 		curve.BLS12377G1:      newUnit(curve.BLS12377G1, form{threads: 128, resident: 4, inShared: true, karatsuba: true}),
 		curve.BLS12377G2:      newUnit(curve.BLS12377G2, form{threads: 64, resident: 4, inShared: true}),
@@ -102,7 +104,7 @@ var (
 		curve.BW6761G1:        newUnit(curve.BW6761G1, form{threads: 64, resident: 4, inShared: true}),
 		curve.BW6761G2:        newUnit(curve.BW6761G2, form{threads: 64, resident: 4, inShared: true}),
 		curve.MNT4753G1:       newUnit(curve.MNT4753G1, form{threads: 64, resident: 4, inShared: true}),
-		curve.Toy61:           newUnit(curve.Toy61, form{threads: 128, resident: 4, inShared: true, near: true}),
+		curve.Toy61:           newUnit(curve.Toy61, form{threads: 128, resident: 4, inShared: true, near: true, inStep: true}),
 	}
 )
 

@@ -42,13 +42,13 @@ template <class C, class N> struct Running {
   enum : u32 { words = sizeof(F) / 4 };
   N n;
 
-  // Running begins with R a bucket's sum and T infinity.
-  __device__ __forceinline__ Running(u64 *shared, const u32 *s) : n(shared) {
+  // Running begins with R a bucket's sum, or infinity if there is none, and T infinity.
+  __device__ __forceinline__ Running(u64 *shared, const u32 *s, bool some) : n(shared) {
     F zero;
     set_zero(zero);
     n.set(TX, zero);
     n.set(TY, zero);
-    const F zz = load_number<F>(s + 2 * words);
+    const F zz = load_if<F>(some, s + 2 * words);
     if (is_zero(zz)) {
       F one;
       set_one(one);
