@@ -6,6 +6,7 @@ require (
 	github.com/consensys/gnark v0.16.1
 	github.com/consensys/gnark-crypto v0.22.0
 	github.com/zkwarp/zkwarp v0.0.0-00010101000000-000000000000
+	golang.org/x/sync v0.23.0
 )
 
 require (
@@ -21,7 +22,6 @@ require (
 	github.com/rs/zerolog v1.35.1 // indirect
 	github.com/x448/float16 v0.8.4 // indirect
 	golang.org/x/crypto v0.57.0 // indirect
-	golang.org/x/sync v0.23.0 // indirect
 	golang.org/x/sys v0.48.0 // indirect
 )
 

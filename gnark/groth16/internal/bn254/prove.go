@@ -1,0 +1,343 @@
+package bn254
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"math/big"
+	"slices"
+
+	curve "github.com/consensys/gnark-crypto/ecc/bn254"
+	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
+	"github.com/consensys/gnark-crypto/ecc/bn254/fr/fft"
+	"github.com/consensys/gnark-crypto/ecc/bn254/fr/hash_to_field"
+	"github.com/consensys/gnark/backend"
+	"github.com/consensys/gnark/backend/groth16"
+	gnark "github.com/consensys/gnark/backend/groth16/bn254"
+	"github.com/consensys/gnark/backend/witness"
+	"github.com/consensys/gnark/constraint"
+	cs "github.com/consensys/gnark/constraint/bn254"
+	"github.com/consensys/gnark/constraint/solver"
+	frontend "github.com/consensys/gnark/frontend/cs"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/consensys/gnark-crypto/ecc"
+
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
+	"github.com/zkwarp/zkwarp/internal/parallel"
+)
+
+// Prove proves that the constraint system is satisfied. The blinding r and s is taken
+// from random, in this order, once the system is solved.
+func (k *Key) Prove(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig, random io.Reader) (groth16.Proof, error) {
+	r1cs, ok := ccs.(*cs.R1CS)
+	if !ok || r1cs == nil {
+		return nil, fmt.Errorf("the proving key is over %s, the constraint system is a %T", curve.ID, ccs)
+	}
+	c, err := k.describe(r1cs)
+	if err != nil {
+		return nil, err
+	}
+	if full == nil {
+		return nil, witness.ErrInvalidWitness
+	}
+	if _, ok := full.Vector().(fr.Vector); !ok {
+		return nil, witness.ErrInvalidWitness
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	proof := &gnark.Proof{}
+	solution, private, err := k.solve(ctx, r1cs, c, full, opt, proof)
+	if err != nil {
+		return nil, err
+	}
+	wires := []fr.Element(solution.W)
+	if err := k.proveKnowledge(ctx, c, wires, private, proof); err != nil {
+		return nil, err
+	}
+	r, err := element(random)
+	if err != nil {
+		return nil, fmt.Errorf("blinding: %w", err)
+	}
+	s, err := element(random)
+	if err != nil {
+		return nil, fmt.Errorf("blinding: %w", err)
+	}
+	sums, err := k.sums(ctx, c, wires, solution)
+	if err != nil {
+		return nil, err
+	}
+	b1 := k.assemble(proof, sums, r, s)
+	if k.related {
+		if same, err := related(k.pk, &b1, &proof.Bs); err != nil {
+			return nil, err
+		} else if !same {
+			return nil, fmt.Errorf("%w: B differs between G1 and G2", resident.ErrWrong)
+		}
+	}
+	return proof, nil
+}
+
+// solve computes all wires, and the evaluations of A, B and C. A commitment is computed
+// when the solver comes to its wire, whose value is the commitment's hash. Private are
+// the values that each commits to.
+func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness.Witness, opt backend.ProverConfig, proof *gnark.Proof) (*cs.R1CSSolution, [][]fr.Element, error) {
+	hash := opt.HashToFieldFn
+	if hash == nil {
+		hash = hash_to_field.New([]byte(constraint.CommitmentDst))
+	}
+	proof.Commitments = make([]curve.G1Affine, len(c.commitments))
+	private := make([][]fr.Element, len(c.commitments))
+	var failed error // the device's; the solver's is about the constraint
+	commit := func(_ *big.Int, in, out []*big.Int) error {
+		i := int(in[0].Int64())
+		if i < 0 || i >= len(private) {
+			return fmt.Errorf("commitment %d of %d", i, len(private))
+		}
+		if len(in) < 1+len(c.commitments[i].PublicAndCommitmentCommitted) {
+			return fmt.Errorf("commitment %d: %d inputs", i, len(in))
+		}
+		public := in[1 : 1+len(c.commitments[i].PublicAndCommitmentCommitted)]
+		values := in[1+len(public):]
+		private[i] = make([]fr.Element, len(values))
+		for j, v := range values {
+			private[i][j].SetBigInt(v)
+		}
+		sum, err := k.commitments[i].basis.Sum(ctx, private[i])
+		if err != nil {
+			failed = fmt.Errorf("commitment %d: %w", i, err)
+			return failed
+		}
+		proof.Commitments[i] = sum
+		hash.Write(constraint.SerializeCommitment(sum.Marshal(), public, fr.Bytes))
+		digest := hash.Sum(nil)
+		hash.Reset()
+		var value fr.Element
+		value.SetBytes(digest[:min(len(digest), fr.Bytes)])
+		value.BigInt(out[0])
+		return nil
+	}
+	options := append(opt.SolverOpts[:len(opt.SolverOpts):len(opt.SolverOpts)],
+		solver.OverrideHint(solver.GetHintID(frontend.Bsb22CommitmentComputePlaceholder), commit))
+	solved, err := r1cs.Solve(full, options...)
+	if failed != nil {
+		return nil, nil, failed
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	solution, ok := solved.(*cs.R1CSSolution)
+	if !ok {
+		return nil, nil, fmt.Errorf("the solver made a %T", solved)
+	}
+	return solution, private, nil
+}
+
+// proveKnowledge proves for all commitments at once that their openings are known: the
+// proofs' combination with powers of a challenge that all commitments go into.
+func (k *Key) proveKnowledge(ctx context.Context, c *circuit, wires []fr.Element, private [][]fr.Element, proof *gnark.Proof) error {
+	if len(private) == 0 {
+		return nil
+	}
+	proofs := make([]curve.G1Affine, len(private))
+	var hashes []byte
+	for i := range private {
+		var err error
+		if proofs[i], err = k.commitments[i].sigma.Sum(ctx, private[i]); err != nil {
+			return fmt.Errorf("proof of knowledge of commitment %d: %w", i, err)
+		}
+		hashes = append(hashes, wires[c.commitments[i].CommitmentIndex].Marshal()...)
+	}
+	challenge, err := fr.Hash(hashes, []byte("G16-BSB22"), 1)
+	if err != nil {
+		return err
+	}
+	_, err = proof.CommitmentPok.Fold(proofs, challenge[0], ecc.MultiExpConfig{})
+	return err
+}
+
+// sums are the five multi-scalar multiplications of a proof.
+type sums struct {
+	a, b, k, z curve.G1Affine
+	b2         curve.G2Affine
+}
+
+func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution *cs.R1CSSolution) (*sums, error) {
+	var out sums
+	g, ctx := errgroup.WithContext(ctx)
+	if k.onCPU {
+		g.SetLimit(2) // each has all cores; a second fills the ends of the first
+	}
+	g.Go(func() error {
+		n := int(k.pk.Domain.Cardinality)
+		h, err := k.quotient(ctx, pad(solution.A, n), pad(solution.B, n), pad(solution.C, n))
+		if err != nil {
+			return fmt.Errorf("quotient: %w", err)
+		}
+		if out.z, err = k.z.Sum(ctx, h[:n-1]); err != nil { // its degree is n-2 at most
+			return fmt.Errorf("sum over query Z: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() (err error) {
+		if out.a, err = k.a.Sum(ctx, without(wires, k.pk.InfinityA, k.a.Len())); err != nil {
+			return fmt.Errorf("sum over query A: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() (err error) {
+		if out.b, out.b2, err = resident.SumBoth(ctx, k.b, k.b2, without(wires, k.pk.InfinityB, k.b.Len())); err != nil {
+			return fmt.Errorf("sums over query B: %w", err)
+		}
+		return nil
+	})
+	g.Go(func() (err error) {
+		private := wires[c.public:]
+		if c.nInK != len(private) {
+			private = make([]fr.Element, 0, c.nInK)
+			for i, in := range c.inK {
+				if in {
+					private = append(private, wires[i])
+				}
+			}
+		}
+		if out.k, err = k.k.Sum(ctx, private); err != nil {
+			return fmt.Errorf("sum over query K: %w", err)
+		}
+		return nil
+	})
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	return &out, nil
+}
+
+// assemble makes the proof of the sums (Groth16, section 3.2) and returns B in G1:
+//
+//	A = α + Σ wᵢ Aᵢ + r δ
+//	B = β + Σ wᵢ Bᵢ + s δ
+//	C = Σ wᵢ Kᵢ + Σ hᵢ Zᵢ + s A + r B - r s δ
+func (k *Key) assemble(proof *gnark.Proof, sums *sums, r, s fr.Element) curve.G1Affine {
+	var rs, ss, minus big.Int
+	r.BigInt(&rs)
+	s.BigInt(&ss)
+	var product fr.Element
+	product.Mul(&r, &s).Neg(&product)
+	product.BigInt(&minus)
+
+	var delta, a, b, c, t curve.G1Jac
+	delta.FromAffine(&k.pk.G1.Delta)
+
+	a.ScalarMultiplication(&delta, &rs)
+	a.AddMixed(&k.pk.G1.Alpha)
+	a.AddMixed(&sums.a)
+	proof.Ar.FromJacobian(&a)
+
+	b.ScalarMultiplication(&delta, &ss)
+	b.AddMixed(&k.pk.G1.Beta)
+	b.AddMixed(&sums.b)
+
+	c.ScalarMultiplication(&delta, &minus)
+	c.AddMixed(&sums.k)
+	c.AddMixed(&sums.z)
+	c.AddAssign(t.ScalarMultiplication(&a, &ss))
+	c.AddAssign(t.ScalarMultiplication(&b, &rs))
+	proof.Krs.FromJacobian(&c)
+
+	var b2 curve.G2Jac
+	b2.FromAffine(&k.pk.G2.Delta)
+	b2.ScalarMultiplication(&b2, &ss)
+	b2.AddMixed(&k.pk.G2.Beta)
+	b2.AddMixed(&sums.b2)
+	proof.Bs.FromJacobian(&b2)
+
+	var b1 curve.G1Affine
+	b1.FromJacobian(&b)
+	return b1
+}
+
+// related says whether two points are the same multiple of the groups' generators,
+// supposing that the key's δ is: e(p, δ) = e(δ, q).
+func related(pk *gnark.ProvingKey, p *curve.G1Affine, q *curve.G2Affine) (bool, error) {
+	var minus curve.G1Affine
+	minus.Neg(&pk.G1.Delta)
+	return curve.PairingCheck([]curve.G1Affine{*p, minus}, []curve.G2Affine{pk.G2.Delta, *q})
+}
+
+// quotientOnCPU needs six transforms. On the coset gH, where Xⁿ = gⁿ, A B has the same
+// values as a polynomial of degree below n, (A B) mod (Xⁿ - gⁿ). As A B = C + h (Xⁿ - 1)
+// with C and h of degree below n, that is C + (gⁿ - 1) h: C itself need not go to the
+// coset, and h comes of coefficients.
+func (k *Key) quotientOnCPU(ctx context.Context, a, b, c []fr.Element) ([]fr.Element, error) {
+	domain := &k.pk.Domain
+	for _, v := range [][]fr.Element{a, b, c} {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		domain.FFTInverse(v, fft.DIF)
+	}
+	domain.FFT(a, fft.DIT, fft.OnCoset())
+	domain.FFT(b, fft.DIT, fft.OnCoset())
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	parallel.For(len(a), 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			a[i].Mul(&a[i], &b[i])
+		}
+	})
+	domain.FFTInverse(a, fft.DIF, fft.OnCoset())
+	var scale fr.Element
+	one := fr.One()
+	scale.Exp(domain.FrMultiplicativeGen, new(big.Int).SetUint64(domain.Cardinality))
+	scale.Sub(&scale, &one).Inverse(&scale)
+	parallel.For(len(a), 1024, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			a[i].Sub(&a[i], &c[i]).Mul(&a[i], &scale)
+		}
+	})
+	return a, nil
+}
+
+// pad appends zeros, in v's own memory if there is room.
+func pad(v []fr.Element, n int) []fr.Element {
+	return append(v, make([]fr.Element, n-len(v))...)
+}
+
+// without is the n values whose points are not at infinity.
+func without(values []fr.Element, infinity []bool, n int) []fr.Element {
+	if n == len(values) {
+		return values
+	}
+	out := make([]fr.Element, 0, n)
+	for i, at := range infinity {
+		if !at {
+			out = append(out, values[i])
+		}
+	}
+	return out
+}
+
+// element is a uniform element: an integer below the modulus, little-endian, that is
+// taken for its Montgomery form, which is no less uniform. So does gnark-crypto, and
+// proofs from the same random bytes are the same.
+func element(random io.Reader) (fr.Element, error) {
+	const size = (fr.Bits + 7) / 8
+	for {
+		var buf [size]byte
+		if _, err := io.ReadFull(random, buf[:]); err != nil {
+			return fr.Element{}, err
+		}
+		slices.Reverse(buf[:])
+		buf[0] &= 1<<((fr.Bits-1)%8+1) - 1
+		v := new(big.Int).SetBytes(buf[:])
+		if v.Cmp(fr.Modulus()) >= 0 {
+			continue
+		}
+		// v = e R for Montgomery's R: e = v / R, and 1 / R is what the words 1 stand for.
+		e := fr.Element{1}
+		e.Mul(&e, new(fr.Element).SetBigInt(v))
+		return e, nil
+	}
+}

@@ -1,0 +1,241 @@
+package groth16
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"sync"
+
+	"github.com/consensys/gnark/backend"
+	gnark377 "github.com/consensys/gnark/backend/groth16/bls12-377"
+	gnark381 "github.com/consensys/gnark/backend/groth16/bls12-381"
+	gnark254 "github.com/consensys/gnark/backend/groth16/bn254"
+	gnark761 "github.com/consensys/gnark/backend/groth16/bw6-761"
+	"github.com/consensys/gnark/backend/witness"
+	"github.com/consensys/gnark/constraint"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/bls12377"
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/bls12381"
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/bn254"
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/bw6761"
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
+)
+
+// key is a proving key at a place, over one of the curves.
+type key interface {
+	Prove(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig, random io.Reader) (Proof, error)
+	Bytes() int64
+	Current() bool
+	Whole() bool
+	Close()
+}
+
+// at puts a key to a place.
+func at(pk ProvingKey, place *resident.Place) (key, error) {
+	switch pk := pk.(type) {
+	case *gnark254.ProvingKey:
+		return bn254.NewKey(pk, place)
+	case *gnark377.ProvingKey:
+		return bls12377.NewKey(pk, place)
+	case *gnark381.ProvingKey:
+		return bls12381.NewKey(pk, place)
+	case *gnark761.ProvingKey:
+		return bw6761.NewKey(pk, place)
+	}
+	return nil, fmt.Errorf("a proving key of type %T", pk)
+}
+
+// constraints is the size of a key's domain.
+func constraints(pk ProvingKey) int {
+	switch pk := pk.(type) {
+	case *gnark254.ProvingKey:
+		return int(pk.Domain.Cardinality)
+	case *gnark377.ProvingKey:
+		return int(pk.Domain.Cardinality)
+	case *gnark381.ProvingKey:
+		return int(pk.Domain.Cardinality)
+	case *gnark761.ProvingKey:
+		return int(pk.Domain.Cardinality)
+	}
+	return 0
+}
+
+func isNil(v any) bool {
+	r := reflect.ValueOf(v)
+	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
+}
+
+// Prover makes proofs with one proving key, whose points stay on its devices. It is safe
+// for concurrent proofs.
+type Prover struct {
+	pk      ProvingKey
+	o       *options
+	devices []*device.Device
+
+	mu  sync.RWMutex // held for reading by proofs, for writing by Close
+	key key          // nil once closed
+}
+
+// NewProver uploads a proving key, which must not change before Close.
+func NewProver(pk ProvingKey, opts ...Option) (*Prover, error) {
+	o, err := newOptions(opts)
+	if err != nil {
+		return nil, err
+	}
+	if isNil(pk) {
+		return nil, fmt.Errorf("%w: no proving key", ErrInput)
+	}
+	if o.vk != nil && o.vk.CurveID() != pk.CurveID() {
+		return nil, fmt.Errorf("%w: the proving key is over %s and the verifying key over %s", ErrInput, pk.CurveID(), o.vk.CurveID())
+	}
+	p := &Prover{pk: pk, o: o}
+	if device.Automatic(o.device) && !device.Prefer("groth16", constraints(pk)) {
+		p.devices, err = device.OpenList("cpu")
+	} else {
+		p.devices, err = device.OpenList(o.device)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("groth16: %w", err)
+	}
+	place, err := resident.NewPlace(p.devices, o.memory)
+	if err == nil {
+		p.key, err = at(pk, place)
+	}
+	if err != nil && p.replaceable(err) {
+		o.logger.Warn("groth16: the GPU failed, going on with the CPU", "device", p.devices[0].Name(), "reason", err)
+		if p.devices, err = device.OpenList("cpu"); err == nil {
+			p.key, err = p.onCPU()
+		}
+	}
+	if err != nil {
+		return nil, classify(err)
+	}
+	return p, nil
+}
+
+// classify is an error of this package: what is not a device's is the caller's.
+func classify(err error) error {
+	for _, class := range []error{device.ErrUnavailable, device.ErrNoMemory, device.ErrFault, device.ErrUsage} {
+		if errors.Is(err, class) {
+			return fmt.Errorf("groth16: %w", err)
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrInput, err)
+}
+
+// replaceable says whether the CPU is to do what a device could not: where the choice of
+// the device is the program's, and the failure is the device's.
+func (p *Prover) replaceable(err error) bool {
+	return device.Automatic(p.o.device) && p.devices[0].Kind() != device.CPU &&
+		(errors.Is(err, device.ErrNoMemory) || errors.Is(err, device.ErrFault) || errors.Is(err, device.ErrUnavailable))
+}
+
+func (p *Prover) onCPU() (key, error) {
+	devices, err := device.OpenList("cpu")
+	if err != nil {
+		return nil, err
+	}
+	place, err := resident.NewPlace(devices, 0)
+	if err != nil {
+		return nil, err
+	}
+	return at(p.pk, place)
+}
+
+// Bytes is how much of each device's memory the key's points take, 0 on the CPU.
+func (p *Prover) Bytes() int64 {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.key == nil {
+		return 0
+	}
+	return p.key.Bytes()
+}
+
+// current says whether the prover is for the key as it is now.
+func (p *Prover) current() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.key != nil && p.key.Current()
+}
+
+// whole says whether all of the key's points are resident.
+func (p *Prover) whole() bool {
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	return p.key != nil && p.key.Whole()
+}
+
+// Close gives the memory back, once proofs under way are done.
+func (p *Prover) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.key != nil {
+		p.key.Close()
+		p.key = nil
+	}
+}
+
+// Prove proves that the witness satisfies the constraint system, which must be the one
+// that the proving key was made for. Options are gnark's. A witness that does not
+// satisfy it is gnark's error, unchanged.
+//
+// Each proof is checked before it is returned (see WithVerifyingKey). One that fails is
+// made again on the CPU, from the same randomness, and the fault is logged. So is one
+// for which a GPU that nobody asked for by name failed or had too little memory.
+//
+// When ctx ends Prove returns its error; the solver does not look at it.
+func (p *Prover) Prove(ctx context.Context, ccs constraint.ConstraintSystem, fullWitness witness.Witness, opts ...backend.ProverOption) (Proof, error) {
+	config, err := backend.NewProverConfig(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("new prover config: %w", err)
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if p.key == nil {
+		return nil, ErrClosed
+	}
+	if !p.key.Current() {
+		return nil, fmt.Errorf("%w: the proving key has changed since the prover was made", ErrInput)
+	}
+	random := &tape{r: p.o.random}
+	proof, err := p.attempt(ctx, p.key, ccs, fullWitness, config, random)
+	if err == nil || p.devices[0].Kind() == device.CPU {
+		return proof, err
+	}
+	wrong := errors.Is(err, resident.ErrWrong)
+	if !wrong && !p.replaceable(err) {
+		return nil, err
+	}
+	p.o.logger.Error("groth16: a proof failed on the device, making it again on the CPU", "device", p.devices[0].Name(), "devices", len(p.devices), "wrong", wrong, "reason", err)
+	k, err := p.onCPU()
+	if err != nil {
+		return nil, err
+	}
+	defer k.Close()
+	random.rewind()
+	return p.attempt(ctx, k, ccs, fullWitness, config, random)
+}
+
+// attempt makes a proof and verifies it.
+func (p *Prover) attempt(ctx context.Context, k key, ccs constraint.ConstraintSystem, full witness.Witness, config backend.ProverConfig, random io.Reader) (Proof, error) {
+	proof, err := k.Prove(ctx, ccs, full, config, random)
+	if err != nil || p.o.vk == nil {
+		return proof, err
+	}
+	public, err := full.Public()
+	if err != nil {
+		return nil, err
+	}
+	var opts []backend.VerifierOption
+	if config.HashToFieldFn != nil {
+		opts = append(opts, backend.WithVerifierHashToFieldFunction(config.HashToFieldFn))
+	}
+	if err := Verify(proof, p.o.vk, public, opts...); err != nil {
+		return nil, fmt.Errorf("groth16: %w: it does not verify: %w", resident.ErrWrong, err)
+	}
+	return proof, nil
+}
