@@ -101,57 +101,104 @@ func orNull[T any](b device.Buffer[T]) device.Arg {
 	return b.Arg()
 }
 
-// second is the scale's second table, if it has more than one entry for d.
-func (d *Domain) second(s scale) device.Arg {
+// args are the tables of the scale that go to a kernel: a second one has more than one entry.
+func (d *Domain) args(s scale) []device.Arg {
 	if d.log <= d.scaleLog() {
-		return device.Null()
+		s.second = device.Buffer[uint32]{}
 	}
-	return orNull(s.second)
+	return []device.Arg{orNull(s.first), orNull(s.second)}
+}
+
+// split is what a scale makes of a place.
+func (d *Domain) split(s scale) (mask, shift device.Arg) {
+	if s.first.Len() == d.f.Limbs {
+		return device.U32(0), device.U32(0)
+	}
+	return device.U32(1<<d.scaleLog() - 1), device.U32(d.scaleLog())
 }
 
 func (t *Transform) transform(q *device.Queue, buf device.Buffer[uint64], from Order, s step) error {
-	d := t.d
-	passes := d.tune.plan(d.log)
+	passes := t.d.tune.plan(t.d.log)
 	if len(passes) == 0 {
 		return t.single(q, buf, s)
 	}
 	if from == Reversed {
 		slices.Reverse(passes)
 	}
+	return t.passes(q, buf, from, s, passes, true, true)
+}
+
+// passes does some of a transform's passes; first and last say whether its first and last
+// are among them.
+func (t *Transform) passes(q *device.Queue, buf device.Buffer[uint64], from Order, s step, passes []pass, first, last bool) error {
+	d := t.d
 	inverse := 0
 	if s.inverse {
 		inverse = 1
 	}
 	for i, p := range passes {
-		first, last := i == 0, i == len(passes)-1
-		times, minus, in, out, canonical := device.Buffer[uint64]{}, device.Buffer[uint64]{}, scale{}, scale{}, 0
-		if first {
-			times, in = s.times, s.in
+		at := step{}
+		canonical := 0
+		if first && i == 0 {
+			at.times, at.in = s.times, s.in
 		}
-		if last {
-			minus, out, canonical = s.minus, s.out, 1
+		if last && i == len(passes)-1 {
+			at.minus, at.out, canonical = s.minus, s.out, 1
 		}
 		args := []device.Arg{buf.Arg()}
 		name := "up"
 		if from == Natural {
 			name = "down"
-			args = append(args, orNull(times), orNull(minus))
-		}
-		// A scale has one first table of scaleLog bits or of one entry.
-		mask := 1<<d.scaleLog() - 1
-		if max(in.first.Len(), out.first.Len()) == d.f.Limbs {
-			mask = 0
+			args = append(args, orNull(at.times), orNull(at.minus))
 		}
 		args = append(args, t.tables.roots.Arg(), t.tables.high.Arg(), t.tables.low.Arg(), device.U32(d.log), device.U32(t.tables.split),
-			device.U32(inverse), device.U32(p.remaining), device.U32(p.bits), device.U32(p.width), orNull(in.first), d.second(in),
-			orNull(out.first), d.second(out), device.U32(mask), device.U32(d.scaleLog()), device.U32(canonical))
-		tile := p.bits + p.width
-		err := q.Launch(d.f.kernel(name), device.D1(1<<(d.log-tile)), device.D1(max(1, 1<<tile/values)), d.f.Bytes()<<tile, args...)
-		if err != nil {
-			return fmt.Errorf("scalar: transform of 2^%d elements of %s: %w", d.log, d.f.Name, err)
+			device.U32(inverse), device.U32(p.remaining), device.U32(p.bits), device.U32(p.width))
+		args = append(append(args, d.args(at.in)...), d.args(at.out)...)
+		// No transform has both.
+		mask, shift := d.split(at.in)
+		if at.out.first.Len() > 0 {
+			mask, shift = d.split(at.out)
+		}
+		if err := t.launch(q, name, p.bits+p.width, append(args, mask, shift, device.U32(canonical))); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// launch is a pass over tiles of 2^tile elements.
+func (t *Transform) launch(q *device.Queue, name string, tile int, args []device.Arg) error {
+	d := t.d
+	err := q.Launch(d.f.kernel(name), device.D1(1<<(d.log-tile)), device.D1(max(1, 1<<tile/values)), d.f.Bytes()<<tile, args...)
+	if err != nil {
+		return fmt.Errorf("scalar: transform of 2^%d elements of %s: %w", d.log, d.f.Name, err)
+	}
+	return nil
+}
+
+// toCoset turns values on the domain into those on the coset, both in natural order. One
+// pass does what is last on the way to coefficients and first on the way back.
+func (t *Transform) toCoset(q *device.Queue, buf device.Buffer[uint64]) error {
+	d := t.d
+	passes := d.tune.plan(d.log)
+	if len(passes) == 0 {
+		return nil // a constant
+	}
+	columns, rows := passes[:len(passes)-1], passes[len(passes)-1]
+	if err := t.passes(q, buf, Natural, step{inverse: true}, columns, true, false); err != nil {
+		return err
+	}
+	canonical := 0
+	if len(columns) == 0 {
+		canonical = 1
+	}
+	mask, shift := d.split(t.tables.toCoset)
+	args := append([]device.Arg{buf.Arg(), t.tables.roots.Arg(), device.U32(rows.bits)}, d.args(t.tables.toCoset)...)
+	if err := t.launch(q, "down_up", rows.bits, append(args, mask, shift, device.U32(canonical))); err != nil {
+		return err
+	}
+	slices.Reverse(columns)
+	return t.passes(q, buf, Reversed, step{}, columns, false, true)
 }
 
 // single is transform for a domain of one element.

@@ -171,37 +171,26 @@ DEVICE_INLINE void butterfly(F &a, F &b) {
   b = t;
 }
 
-// ---- kernels --------------------------------------------------------------------------------
+// Tile is the block's tile in shared memory: exchange takes the values of a thread's
+// window there and brings those of another.
+struct Tile {
+  uint4 *memory;
+  u32 size;
 
-// scalar_down is a pass by decimation in frequency over data; blocks have a tile each.
-// times, if not null, are factors of the elements. The scale of what the pass reads
-// (by its place) and of what it writes may be null as well; minus is what to take from
-// that. last says that elements be written below the modulus.
-extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIANT(u32 *data, const u32 *times, const u32 *minus, const u32 *roots,
-    const u32 *high, const u32 *low, u32 log, u32 split, u32 inverse, u32 remaining, u32 bits, u32 width, const u32 *in_first, const u32 *in_second,
-    const u32 *out_first, const u32 *out_second, u32 mask, u32 shift, u32 last) {
-  SHARED_DYNAMIC(uint4, tile);
-  const Pass pass(remaining, bits, width);
-  const Twiddles twiddles = {roots, high, low, log, split, inverse};
-  const u32 size = 1u << (bits + width);
+  __device__ __forceinline__ void exchange(F (&x)[VALUES], const Pass &pass, u32 from, u32 to) const {
+#pragma unroll
+    for (u32 v = 0; v < VALUES; v++) put(memory, size, pass.in_tile(pass.row(from, v)), x[v]);
+    __syncthreads();
+#pragma unroll
+    for (u32 v = 0; v < VALUES; v++) x[v] = take(memory, size, pass.in_tile(pass.row(to, v)));
+  }
+};
+
+// down does all layers of the tile from the highest; values come in the top window and go
+// in the one at 0. A thread puts values where it took them, so that an exchange needs one
+// barrier.
+DEVICE_INLINE void down(F (&x)[VALUES], const Pass &pass, const Tile &tile, const Twiddles &twiddles) {
   u32 at = pass.top();
-  F x[VALUES];
-#pragma unroll
-  for (u32 v = 0; v < VALUES; v++) {
-    set_zero(x[v]);
-    if (pass.there(v)) x[v] = load(data, pass.in_memory(pass.row(at, v)));
-  }
-  if (times) {
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++)
-      if (pass.there(v)) x[v] = mul_called<P>(x[v], load(times, pass.in_memory(pass.row(at, v))));
-  }
-  if (in_first) {
-    const Scale scale = {in_first, in_second, mask, shift};
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++)
-      if (pass.there(v)) x[v] = scale.times(x[v], pass.in_memory(pass.row(at, v)));
-  }
 #pragma unroll 1
   for (;;) {
     const bool single = pass.single(at);
@@ -214,13 +203,65 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIAN
     }
     twiddles.window(x, pass.low(at), at, single);
     if (at == 0) break;
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++) put(tile, size, pass.in_tile(pass.row(at, v)), x[v]);
-    at -= single ? 1 : 2;
-    __syncthreads();
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++) x[v] = take(tile, size, pass.in_tile(pass.row(at, v)));
+    const u32 next = at - (single ? 1 : 2);
+    tile.exchange(x, pass, at, next);
+    at = next;
   }
+}
+
+// up is down transposed, backwards.
+DEVICE_INLINE void up(F (&x)[VALUES], const Pass &pass, const Tile &tile, const Twiddles &twiddles) {
+  u32 at = 0;
+#pragma unroll 1
+  for (;;) {
+    const bool single = pass.single(at);
+    twiddles.window(x, pass.low(at), at, single);
+    if (!single) {
+      butterfly(x[0], x[1]);
+      butterfly(x[2], x[3]);
+      x[3] = mul(x[3], twiddles.root(1, 2));
+    }
+    butterfly(x[0], x[2]);
+    butterfly(x[1], x[3]);
+    if (at == pass.top()) break;
+    const u32 next = at + (at + 2 > pass.top() ? 1 : 2);
+    tile.exchange(x, pass, at, next);
+    at = next;
+  }
+}
+
+// ---- kernels --------------------------------------------------------------------------------
+
+// scalar_down is a pass by decimation in frequency over data; blocks have a tile each.
+// times, if not null, are factors of the elements. The scale of what the pass reads
+// (by its place) and of what it writes may be null as well; minus is what to take from
+// that. last says that elements be written below the modulus.
+extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIANT(u32 *data, const u32 *times, const u32 *minus, const u32 *roots,
+    const u32 *high, const u32 *low, u32 log, u32 split, u32 inverse, u32 remaining, u32 bits, u32 width, const u32 *in_first, const u32 *in_second,
+    const u32 *out_first, const u32 *out_second, u32 mask, u32 shift, u32 last) {
+  SHARED_DYNAMIC(uint4, memory);
+  const Pass pass(remaining, bits, width);
+  const Twiddles twiddles = {roots, high, low, log, split, inverse};
+  const Tile tile = {memory, 1u << (bits + width)};
+  const u32 top = pass.top();
+  F x[VALUES];
+#pragma unroll
+  for (u32 v = 0; v < VALUES; v++) {
+    set_zero(x[v]);
+    if (pass.there(v)) x[v] = load(data, pass.in_memory(pass.row(top, v)));
+  }
+  if (times) {
+#pragma unroll
+    for (u32 v = 0; v < VALUES; v++)
+      if (pass.there(v)) x[v] = mul_called<P>(x[v], load(times, pass.in_memory(pass.row(top, v))));
+  }
+  if (in_first) {
+    const Scale scale = {in_first, in_second, mask, shift};
+#pragma unroll
+    for (u32 v = 0; v < VALUES; v++)
+      if (pass.there(v)) x[v] = scale.times(x[v], pass.in_memory(pass.row(top, v)));
+  }
+  down(x, pass, tile, twiddles);
   if (pass.apart > 0) {
 #pragma unroll
     for (u32 v = 0; v < VALUES; v++) x[v] = twiddles.between(x[v], pass.column * reversed(pass.row(0, v), bits), remaining);
@@ -244,10 +285,11 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIAN
 extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_up_VARIANT(u32 *data, const u32 *roots, const u32 *high, const u32 *low,
     u32 log, u32 split, u32 inverse, u32 remaining, u32 bits, u32 width, const u32 *in_first, const u32 *in_second, const u32 *out_first,
     const u32 *out_second, u32 mask, u32 shift, u32 last) {
-  SHARED_DYNAMIC(uint4, tile);
+  SHARED_DYNAMIC(uint4, memory);
   const Pass pass(remaining, bits, width);
   const Twiddles twiddles = {roots, high, low, log, split, inverse};
-  const u32 size = 1u << (bits + width);
+  const Tile tile = {memory, 1u << (bits + width)};
+  const u32 top = pass.top();
   F x[VALUES];
 #pragma unroll
   for (u32 v = 0; v < VALUES; v++) {
@@ -264,35 +306,44 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_up_VARIANT(
 #pragma unroll
     for (u32 v = 0; v < VALUES; v++) x[v] = twiddles.between(x[v], pass.column * reversed(pass.row(0, v), bits), remaining);
   }
-  u32 at = 0;
-#pragma unroll 1
-  for (;;) {
-    const bool single = pass.single(at);
-    twiddles.window(x, pass.low(at), at, single);
-    if (!single) {
-      butterfly(x[0], x[1]);
-      butterfly(x[2], x[3]);
-      x[3] = mul(x[3], twiddles.root(1, 2));
-    }
-    butterfly(x[0], x[2]);
-    butterfly(x[1], x[3]);
-    if (at == pass.top()) break;
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++) put(tile, size, pass.in_tile(pass.row(at, v)), x[v]);
-    at += at + 2 > pass.top() ? 1 : 2;
-    __syncthreads();
-#pragma unroll
-    for (u32 v = 0; v < VALUES; v++) x[v] = take(tile, size, pass.in_tile(pass.row(at, v)));
-  }
+  up(x, pass, tile, twiddles);
   if (out_first) {
     const Scale scale = {out_first, out_second, mask, shift};
 #pragma unroll
     for (u32 v = 0; v < VALUES; v++)
-      if (pass.there(v)) x[v] = scale.times(x[v], pass.in_memory(pass.row(at, v)));
+      if (pass.there(v)) x[v] = scale.times(x[v], pass.in_memory(pass.row(top, v)));
   }
 #pragma unroll
   for (u32 v = 0; v < VALUES; v++)
-    if (pass.there(v)) store(data, pass.in_memory(pass.row(at, v)), last ? canonical(x[v]) : x[v]);
+    if (pass.there(v)) store(data, pass.in_memory(pass.row(top, v)), last ? canonical(x[v]) : x[v]);
+}
+
+// scalar_down_up is the last pass of an inverse transform and the first of a forward one of
+// what that gives times a scale: the same tiles, of 2^bits elements that lie one after the
+// other.
+extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_up_VARIANT(u32 *data, const u32 *roots, u32 bits, const u32 *first,
+    const u32 *second, u32 mask, u32 shift, u32 last) {
+  SHARED_DYNAMIC(uint4, memory);
+  const Pass pass(bits, bits, 0);
+  const Tile tile = {memory, 1u << bits};
+  const u32 top = pass.top();
+  Twiddles twiddles = {roots, nullptr, nullptr, 0, 0, 1};
+  F x[VALUES];
+#pragma unroll
+  for (u32 v = 0; v < VALUES; v++) {
+    set_zero(x[v]);
+    if (pass.there(v)) x[v] = load(data, pass.in_memory(pass.row(top, v)));
+  }
+  down(x, pass, tile, twiddles);
+  const Scale scale = {first, second, mask, shift};
+#pragma unroll
+  for (u32 v = 0; v < VALUES; v++)
+    if (pass.there(v)) x[v] = scale.times(x[v], pass.in_memory(pass.row(0, v)));
+  twiddles.inverse = 0;
+  up(x, pass, tile, twiddles);
+#pragma unroll
+  for (u32 v = 0; v < VALUES; v++)
+    if (pass.there(v)) store(data, pass.in_memory(pass.row(top, v)), last ? canonical(x[v]) : x[v]);
 }
 
 // scalar_powers makes a table of count elements: factors[0] times a power of a number of

@@ -233,10 +233,7 @@ func (t *Transform) Quotient(q *device.Queue, a, b, c device.Buffer[uint64]) err
 		return t.d.host().quotient(q, a.Host(), b.Host(), c.Host())
 	}
 	for _, x := range []device.Buffer[uint64]{a, b} {
-		if err := t.transform(q, x, Natural, step{inverse: true, out: t.tables.toCoset}); err != nil {
-			return err
-		}
-		if err := t.transform(q, x, Reversed, step{}); err != nil {
+		if err := t.toCoset(q, x); err != nil {
 			return err
 		}
 	}

@@ -382,9 +382,16 @@ func TestQuotient(t *testing.T) {
 func TestQuotientOfAnything(t *testing.T) {
 	each(t, func(t *testing.T, q *device.Queue, k kind) {
 		p := k.field.Modulus
-		for _, log := range []int{0, 1, 4, 11} {
+		for _, log := range []int{0, 1, 4, 9, 11} {
 			n := 1 << log
 			s := on(t, q, k.field, log)
+			if log == 9 {
+				d, err := scalar.NewSmall(k.field, log)
+				must(t, err)
+				s, err = d.On(q)
+				must(t, err)
+				defer s.Free()
+			}
 			var in [3][]uint64
 			var onCoset [3][]*big.Int
 			var buf [3]device.Buffer[uint64]
