@@ -180,7 +180,7 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 	}
 	need := int64(n) * int64(r.group.Scalar.Bytes())
 	for _, x := range s.layouts[0] {
-		need += x.Bytes()
+		need += scatter.Bytes(x)
 	}
 	if free > 0 && need > free {
 		return nil, &device.Error{Device: r.dev.Name(), Op: "sort scalars for " + r.group.Name, Bytes: need, Class: device.ErrNoMemory,

@@ -3,6 +3,7 @@ package msm
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
@@ -104,7 +105,6 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 		s.chunks = append(s.chunks, [2]int{from, min(from+chunk, rng.To)})
 	}
 	s.groups = cut(w, rng, groups, s.beside())
-	most := int64(0)
 	for _, b := range s.groups {
 		r, err := reduce.New(w.List, b[0], b[1])
 		if err != nil {
@@ -124,14 +124,13 @@ func layOut(g *curve.Group, w *plan.Windows, rng plan.Range, chunk, groups int, 
 			}
 			row = append(row, x)
 			if i == 0 || c[1]-c[0] > s.chunks[i-1][1]-s.chunks[i-1][0] {
-				most = max(most, x.Bytes())
 				s.entries = max(s.entries, x.Entries())
 			}
 		}
 		s.layouts = append(s.layouts, row)
 	}
 	s.affine = batchAffine(g, l.adder)
-	sorting := most * int64(s.workspaces())
+	sorting := scatter.Bytes(slices.Concat(s.layouts...)...) * int64(s.workspaces())
 	if s.upload {
 		for _, n := range s.inFlight() {
 			sorting += int64(n) * int64(g.Scalar.Bytes())

@@ -61,8 +61,28 @@ func (s sizes) bytes() int64 {
 		2*(int64(s.fine)+int64(s.coarseFine))
 }
 
-// Bytes is the device memory that a workspace for the layout takes.
-func (l *Layout) Bytes() int64 { return l.sizes().bytes() }
+// Bytes is the device memory that a Workspace for some layouts takes: more than one for
+// any of them alone, where one has more entries and another more passes.
+func Bytes(layouts ...*Layout) int64 { return most(layouts).bytes() }
+
+// most is the sizes that do for each of some layouts, and tables for all of them.
+func most(layouts []*Layout) sizes {
+	var m sizes
+	for _, l := range layouts {
+		s := l.sizes()
+		m.entries = max(m.entries, s.entries)
+		m.buckets = max(m.buckets, s.buckets)
+		m.list = max(m.list, s.list)
+		m.fine = max(m.fine, s.fine)
+		m.coarseFine = max(m.coarseFine, s.coarseFine)
+		m.coarse = max(m.coarse, s.coarse)
+		m.counts = max(m.counts, s.counts)
+		m.bins = max(m.bins, s.bins)
+		m.sums = max(m.sums, s.sums)
+		m.table += s.table
+	}
+	return m
+}
 
 // Workspace is the device memory that sorting by some layouts takes, one at a time.
 type Workspace struct {
@@ -79,22 +99,10 @@ type Workspace struct {
 // NewWorkspace allocates memory for the layouts.
 func NewWorkspace(q *device.Queue, layouts ...*Layout) (*Workspace, error) {
 	w := &Workspace{layouts: layouts}
-	var most sizes
-	for _, l := range layouts {
-		s := l.sizes()
-		most.entries = max(most.entries, s.entries)
-		most.buckets = max(most.buckets, s.buckets)
-		most.list = max(most.list, s.list)
-		most.fine = max(most.fine, s.fine)
-		most.coarseFine = max(most.coarseFine, s.coarseFine)
-		most.coarse = max(most.coarse, s.coarse)
-		most.counts = max(most.counts, s.counts)
-		most.bins = max(most.bins, s.bins)
-		most.sums = max(most.sums, s.sums)
-	}
-	if err := w.alloc(q, most); err != nil {
+	m := most(layouts)
+	if err := w.alloc(q, m); err != nil {
 		w.Free()
-		return nil, fmt.Errorf("scatter: sort %d entries into %d buckets: %w", most.entries, most.buckets-1, err)
+		return nil, fmt.Errorf("scatter: sort %d entries into %d buckets: %w", m.entries, m.buckets-1, err)
 	}
 	return w, nil
 }

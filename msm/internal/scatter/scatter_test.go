@@ -612,3 +612,32 @@ func TestMany(t *testing.T) {
 		})
 	}
 }
+
+// What Bytes says is what a workspace takes, also for layouts of which one has more entries
+// and another more passes.
+func TestBytes(t *testing.T) {
+	f := curve.Toy61Fr
+	const n = 1 << 12
+	windows := windowsOf(f, 9, 13)
+	few, more := small(), small()
+	few.Split, few.Coarse, more.Split, more.Coarse = 1000, 4, 3, 4
+	all, err := New(f, windows, all(n, windows), few)
+	must(t, err)
+	one, err := New(f, windows, plan.Range{To: n, Low: 256, High: 256 + 4096}, more)
+	must(t, err)
+	if all.split || !one.split {
+		t.Fatal("the layouts do not differ")
+	}
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		for _, layouts := range [][]*Layout{{all}, {one}, {all, one}, {one, all}} {
+			before := q.Device().InUse()
+			w, err := NewWorkspace(q, layouts...)
+			must(t, err)
+			// Each of some buffers is rounded up to 8 bytes.
+			if took, said := q.Device().InUse()-before, Bytes(layouts...); took < said || took > said+200 {
+				t.Errorf("%d layouts take %d bytes, not %d", len(layouts), took, said)
+			}
+			w.Free()
+		}
+	})
+}
