@@ -32,10 +32,12 @@ func wide() []*curve.Group {
 	return append([]*curve.Group{curve.BLS12377Edwards}, curve.Groups...)
 }
 
-// bases are small multiples of the generator, so that what their sums are is known.
+// bases are small multiples of a point, the generator as a rule, so that what their sums
+// are is known.
 type bases struct {
 	group  *curve.Group
-	factor []int // of the generator; 0 is infinity
+	point  curvetest.Point
+	factor []int // of the point; 0 is infinity
 	words  []uint32
 }
 
@@ -47,9 +49,13 @@ func weierstrass(g *curve.Group) *curve.Group {
 }
 
 func newBases(g *curve.Group, factor []int) bases {
-	b, c := bases{group: g, factor: factor}, curvetest.Curve{Group: weierstrass(g)}
+	return newMultiples(g, curvetest.Curve{Group: weierstrass(g)}.Generator(), factor)
+}
+
+func newMultiples(g *curve.Group, p curvetest.Point, factor []int) bases {
+	b, c := bases{group: g, point: p, factor: factor}, curvetest.Curve{Group: weierstrass(g)}
 	for _, k := range factor {
-		b.words = append(b.words, c.Affine(c.Mul(big.NewInt(int64(k)), c.Generator()))...)
+		b.words = append(b.words, c.Affine(c.Mul(big.NewInt(int64(k)), p))...)
 	}
 	return b
 }
@@ -89,7 +95,7 @@ func (b bases) check(t *testing.T, got []uint32, all ...lists) {
 		}
 		want, ok := known[k]
 		if !ok {
-			want = c.Mul(big.NewInt(int64(k)), c.Generator())
+			want = c.Mul(big.NewInt(int64(k)), b.point)
 			known[k] = want
 		}
 		p, ok := c.FromXYZZ(got[n*i : n*(i+1)])
@@ -97,7 +103,7 @@ func (b bases) check(t *testing.T, got []uint32, all ...lists) {
 			t.Fatalf("bucket %d of %d: not canonical, or no point of the curve", i, len(all[0]))
 		}
 		if !c.Equal(p, want) {
-			t.Fatalf("bucket %d of %d, of %d entries in %d lists: not %d times the generator", i, len(all[0]), entries, len(all), k)
+			t.Fatalf("bucket %d of %d, of %d entries in %d lists: not %d times the point", i, len(all[0]), entries, len(all), k)
 		}
 	}
 }

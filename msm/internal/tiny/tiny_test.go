@@ -32,9 +32,11 @@ func tested() []*curve.Group {
 	return groups
 }
 
-// task is a sum whose result is known: point i is k[i] times the generator.
+// task is a sum whose result is known: point i is k[i] times a point, the generator as a
+// rule.
 type task struct {
 	c       curvetest.Curve
+	point   curvetest.Point
 	k       []int
 	s       []*big.Int
 	points  []uint32
@@ -45,8 +47,12 @@ func newTask(g *curve.Group, n int, k func(i int) int, s func(i int) *big.Int) *
 	if g.Edwards != nil {
 		g = curve.BLS12377G1
 	}
-	x := &task{c: curvetest.Curve{Group: g}}
-	multiples := x.c.Multiples(x.c.Generator(), 16)
+	return newMultiples(g, curvetest.Curve{Group: g}.Generator(), n, k, s)
+}
+
+func newMultiples(g *curve.Group, point curvetest.Point, n int, k func(i int) int, s func(i int) *big.Int) *task {
+	x := &task{c: curvetest.Curve{Group: g}, point: point}
+	multiples := x.c.Multiples(point, 16)
 	for i := range n {
 		x.k, x.s = append(x.k, k(i)), append(x.s, s(i))
 		p := multiples[max(x.k[i], -x.k[i])]
@@ -69,11 +75,15 @@ func (x *task) check(t *testing.T, q *device.Queue, g *curve.Group, windows, par
 	if _, ok := plan.TinyParts(split, len(x.k), 1000); !ok {
 		t.Fatalf("%s: %d windows are not for few points", g.Name, windows)
 	}
+	before := q.Device().InUse()
 	w, err := NewWorkspace(q, newLayout(g, split, len(x.k), parts))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Free()
+	if took, said := q.Device().InUse()-before, w.Bytes(); took < said || took > said+24 {
+		t.Errorf("%s: %d bytes, not %d", g.Name, took, said)
+	}
 	points, scalars := devicetest.Upload(t, q, x.points), devicetest.Upload(t, q, x.scalars)
 	if g.Edwards != nil {
 		form := devicetest.Upload(t, q, make([]uint32, len(x.k)*g.AffineBytes()/4))
@@ -109,7 +119,7 @@ func (x *task) check(t *testing.T, q *device.Queue, g *curve.Group, windows, par
 				got = x.c.Add(got, p)
 			}
 		}
-		if !x.c.Equal(got, x.c.Mul(want.Mod(want, g.Scalar.Modulus), x.c.Generator())) {
+		if !x.c.Equal(got, x.c.Mul(want, x.point)) {
 			t.Errorf("%s: %d points in %d windows, %d parts: wrong sum", g.Name, len(x.k), windows, parts)
 		}
 	}
