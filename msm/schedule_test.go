@@ -23,7 +23,8 @@ func TestGroupsTakeLessMemory(t *testing.T) {
 		if err != nil || s == nil {
 			t.Fatal(s, err)
 		}
-		if last > 0 && s.bytes > last {
+		// Each has a table more, of some tens of bytes.
+		if last > 0 && s.bytes > last+100 {
 			t.Errorf("%d groups take %d bytes, one fewer %d", groups, s.bytes, last)
 		}
 		last = s.bytes
