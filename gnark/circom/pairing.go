@@ -178,46 +178,45 @@ type pairing[G, H, S any] struct {
 
 func (p *pairing[G, H, S]) curve() *curve { return p.c }
 
-// domain compares snarkjs's order of the subgroup of 2^log elements with gnark-crypto's.
-// The two generate it by different roots of unity: order is where the element with
-// snarkjs's number i is in gnark-crypto's order. shift is the coset's element.
-func (p *pairing[G, H, S]) domain(log int) (order func(i int) int, shift S, err error) {
+// domain compares snarkjs's order of the subgroup of 2^log elements with gnark-crypto's. They
+// are the even powers of a root of twice the order, and the two have different such roots:
+// even(i) is where the element with snarkjs's number i is in gnark-crypto's order. For the
+// odd powers odd(i) is that place with its bits reversed. shift is gnark-crypto's root.
+func (p *pairing[G, H, S]) domain(log int) (even, odd func(i int) int, shift S, err error) {
 	// snarkjs takes its roots from the least number that is not a square.
 	least := big.NewInt(2)
 	for big.Jacobi(least, p.c.r) != -1 {
 		least.Add(least, big.NewInt(1))
 	}
-	odd := new(big.Int).Sub(p.c.r, big.NewInt(1))
-	odd.Rsh(odd, uint(p.c.adicity))
+	rest := new(big.Int).Sub(p.c.r, big.NewInt(1))
+	rest.Rsh(rest, uint(log+1)) // the least number to this power has order 2^(log+1)
+	rest.Exp(least, rest, p.c.r)
+
+	if shift, err = p.root(2 << log); err != nil {
+		return nil, nil, shift, fmt.Errorf("domain of 2^%d: %w", log, err)
+	}
+	// rest = shift^e, with one bit of e after the other, from the lowest.
 	power := func(x *big.Int, squarings int) *big.Int {
 		return new(big.Int).Exp(x, new(big.Int).Lsh(big.NewInt(1), uint(squarings)), p.c.r)
 	}
-	root := power(least.Exp(least, odd, p.c.r), p.c.adicity-log-1) // of order 2^(log+1)
-	var words Element
-	toWords(words[:], root)
-	shift = p.field.montgomery(words)
-	root = power(root, 1)
-
-	g, err := p.root(1 << log)
-	if err != nil {
-		return nil, shift, fmt.Errorf("circom: domain of 2^%d: %w", log, err)
-	}
-	// root = gnark^e, one bit of e at a time, from the lowest.
-	gnark := p.field.plain(g).Big()
-	inverse := new(big.Int).ModInverse(gnark, p.c.r)
-	e, rest := 0, root
-	for i := range log {
-		// rest has order 2^(log-i) at most.
-		if power(rest, log-1-i).Cmp(big.NewInt(1)) != 0 {
+	inverse := new(big.Int).ModInverse(p.field.plain(shift).Big(), p.c.r)
+	unit, e := big.NewInt(1), uint64(0)
+	for i := range log + 1 {
+		// rest has order 2^(log+1-i) at most.
+		if power(rest, log-i).Cmp(unit) != 0 {
 			e |= 1 << i
-			rest = new(big.Int).Mul(rest, power(inverse, i))
+			rest.Mul(rest, power(inverse, i))
 			rest.Mod(rest, p.c.r)
 		}
 	}
-	if rest.Cmp(big.NewInt(1)) != 0 {
-		return nil, shift, fmt.Errorf("circom: domain of 2^%d: the roots of unity of snarkjs and gnark-crypto generate different groups", log)
+	if rest.Cmp(unit) != 0 {
+		return nil, nil, shift, fmt.Errorf("domain of 2^%d: the roots of unity of snarkjs and gnark-crypto generate different groups", log)
 	}
-	return func(i int) int { return int(uint64(e) * uint64(i) & (1<<log - 1)) }, shift, nil
+	mask := uint64(2)<<log - 1
+	reversed := reversal(1 << log)
+	even = func(i int) int { return int(e * 2 * uint64(i) & mask >> 1) }
+	odd = func(i int) int { return reversed(int(e * (2*uint64(i) + 1) & mask >> 1)) }
+	return even, odd, shift, nil
 }
 
 // montgomery is all values in Montgomery form.

@@ -10,7 +10,6 @@ import (
 	"sync"
 
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/msm"
 )
 
@@ -177,7 +176,7 @@ func number(r io.Reader, order *big.Int) (*big.Int, error) {
 type resident[G, H, S any] struct {
 	key            *key[G, H, S]
 	public         int
-	transform      func([]S)
+	quotient       quotient[G, S]
 	a1, b1, c1, h1 *msm.Bases[G, S]
 	b2             *msm.Bases[H, S]
 }
@@ -185,8 +184,11 @@ type resident[G, H, S any] struct {
 // on implements provingKey.
 func (k *key[G, H, S]) on(z *ZKey, dev *device.Device) (runner, error) {
 	p := k.pairing
-	r := &resident[G, H, S]{key: k, public: z.public, transform: p.transform(z.domain, k.shift)}
+	r := &resident[G, H, S]{key: k, public: z.public}
 	var err error
+	if r.quotient, err = p.quotientOn(dev, z.domain, k.shift); err != nil {
+		return nil, err
+	}
 	bases := func(points []G, like *msm.Digits) *msm.Bases[G, S] {
 		if err != nil {
 			return nil
@@ -219,6 +221,9 @@ func (r *resident[G, H, S]) close() {
 	if r.b2 != nil {
 		r.b2.Close()
 	}
+	if r.quotient != nil {
+		r.quotient.close()
+	}
 }
 
 // prove implements runner: with the sums A, B1, B2 over all wires, C over those that are
@@ -231,28 +236,24 @@ func (r *resident[G, H, S]) prove(ctx context.Context, values []Element, rnd, sn
 	k, p := r.key, r.key.pairing
 	w := p.montgomery(values)
 
-	// The CPU computes the scalars of H while a device is at the other sums.
+	// While a device is at the other sums, the CPU and its transforms are at H.
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	scalars := make(chan []S, 1)
+	last := make(chan G, 1)
 	go func() {
-		h, err := r.quotient(ctx, w)
+		h, err := r.h(ctx, w)
 		if err != nil {
-			cancel(err)
+			cancel(fmt.Errorf("H: %w", err))
 		}
-		scalars <- h
+		last <- h
 	}()
 	a, b1, b2, c, err := r.sums(ctx, w)
 	if err != nil {
 		cancel(err)
 	}
-	quotient := <-scalars // also where something failed: nothing is left behind
+	h := <-last // also where something failed: nothing is left behind
 	if err := context.Cause(ctx); err != nil {
 		return Proof{}, err
-	}
-	h, err := r.h1.Sum(ctx, quotient)
-	if err != nil {
-		return Proof{}, fmt.Errorf("H: %w", err)
 	}
 
 	g := p.g1
@@ -290,36 +291,4 @@ func (r *resident[G, H, S]) sums(ctx context.Context, w []S) (a, b1 G, b2 H, c G
 		return a, b1, b2, c, fmt.Errorf("C: %w", err)
 	}
 	return a, b1, b2, c, nil
-}
-
-// quotient is the values on the coset of a·b - c, for the polynomials a and b with the
-// values A w and B w on the domain, and c with those of their products. It is a multiple of
-// the domain's vanishing polynomial, which is constant on the coset, and the points of
-// section 9 have that constant's inverse in them.
-func (r *resident[G, H, S]) quotient(ctx context.Context, w []S) ([]S, error) {
-	k := r.key
-	f := k.pairing.field
-	a, b := k.a.times(f, w), k.b.times(f, w)
-	c := make([]S, len(a))
-	parallel.For(len(a), 1<<12, func(lo, hi int) { f.products(a[lo:hi], b[lo:hi], c[lo:hi]) })
-	for _, v := range [][]S{a, b, c} {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		r.transform(v)
-	}
-	parallel.For(len(a), 1<<12, func(lo, hi int) { f.quotient(a[lo:hi], b[lo:hi], c[lo:hi]) })
-	return a, nil
-}
-
-// times is m·w.
-func (m *matrix[S]) times(f *scalars[S], w []S) []S {
-	out := make([]S, len(m.start)-1)
-	parallel.For(len(out), 1<<9, func(lo, hi int) {
-		for i := lo; i < hi; i++ {
-			from, to := m.start[i], m.start[i+1]
-			out[i] = f.dot(m.value[from:to], m.wires[from:to], w)
-		}
-	})
-	return out
 }

@@ -186,7 +186,7 @@ func (p *pairing[G, H, S]) zkey(f *binFile, z *ZKey) (provingKey, error) {
 	if err := f.sections[9].expect(int64(z.domain)*int64(p.g1.bytes()), fmt.Sprintf("%d points", z.domain)); err != nil {
 		return nil, err
 	}
-	order, shift, err := p.domain(log2(z.domain))
+	order, odd, shift, err := p.domain(log2(z.domain))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", z.name, err)
 	}
@@ -203,7 +203,7 @@ func (p *pairing[G, H, S]) zkey(f *binFile, z *ZKey) (provingKey, error) {
 		{&k.a1, 5, z.wires, nil},
 		{&k.b1, 6, z.wires, nil},
 		{&k.c1, 8, z.wires - z.public - 1, nil},
-		{&k.h1, 9, z.domain, order},
+		{&k.h1, 9, z.domain, odd},
 	} {
 		if *q.to, err = readPoints(p.g1, p.c, f.sections[q.number], q.n, q.place); err != nil {
 			return nil, err
