@@ -86,12 +86,13 @@ func (t tuning) plan(log int) []pass {
 }
 
 // step is a transform and what else its first and its last pass do: factors of the
-// elements that come in (times elements, and a scale) and go out, and what is taken from
-// these.
+// elements that come in (times elements, and a scale) and go out, or one of all, and what
+// is taken from those that go out.
 type step struct {
 	inverse      bool
 	times, minus device.Buffer[uint64]
 	in, out      scale
+	all          factor
 }
 
 func orNull[T any](b device.Buffer[T]) device.Arg {
@@ -118,6 +119,9 @@ func (d *Domain) split(s scale) (mask, shift device.Arg) {
 }
 
 func (t *Transform) transform(q *device.Queue, buf device.Buffer[uint64], from Order, s step) error {
+	if t.tables.split == 0 && s.all.scale.first.Len() > 0 {
+		s.out = s.all.scale
+	}
 	passes := t.d.tune.plan(t.d.log)
 	if len(passes) == 0 {
 		return t.single(q, buf, s)
@@ -151,7 +155,11 @@ func (t *Transform) passes(q *device.Queue, buf device.Buffer[uint64], from Orde
 			name = "down"
 			args = append(args, orNull(at.times), orNull(at.minus))
 		}
-		args = append(args, t.tables.roots.Arg(), t.tables.high.Arg(), t.tables.low.Arg(), device.U32(d.log), device.U32(t.tables.split),
+		low := t.tables.low
+		if p.remaining == d.log && s.all.low.Len() > 0 && t.tables.split > 0 {
+			low = s.all.low
+		}
+		args = append(args, t.tables.roots.Arg(), t.tables.high.Arg(), low.Arg(), device.U32(d.log), device.U32(t.tables.split),
 			device.U32(inverse), device.U32(p.remaining), device.U32(p.bits), device.U32(p.width))
 		args = append(append(args, d.args(at.in)...), d.args(at.out)...)
 		// No transform has both.

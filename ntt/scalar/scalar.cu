@@ -25,8 +25,8 @@ enum : u32 {
 
 // ---- memory -------------------------------------------------------------------------
 
-DEVICE_INLINE F load(const u32 *from, u64 i) {
-  const uint4 *const p = reinterpret_cast<const uint4 *>(from) + i * QUADS;
+DEVICE_INLINE F load(const u32 *from, u32 i) {
+  const uint4 *const p = reinterpret_cast<const uint4 *>(from) + (u64)i * QUADS;
   F x;
 #pragma unroll
   for (u32 j = 0; j < QUADS; j++) {
@@ -36,7 +36,8 @@ DEVICE_INLINE F load(const u32 *from, u64 i) {
   return x;
 }
 
-// table is load from a table, which no kernel writes that uses it.
+// table is load from a table, which no kernel writes that uses it; what it holds is below
+// the modulus.
 DEVICE_INLINE F table(const u32 *from, u32 i) {
   const uint4 *const p = reinterpret_cast<const uint4 *>(from) + (u64)i * QUADS;
   F x;
@@ -48,8 +49,8 @@ DEVICE_INLINE F table(const u32 *from, u32 i) {
   return x;
 }
 
-DEVICE_INLINE void store(u32 *to, u64 i, const F &x) {
-  uint4 *const p = reinterpret_cast<uint4 *>(to) + i * QUADS;
+DEVICE_INLINE void store(u32 *to, u32 i, const F &x) {
+  uint4 *const p = reinterpret_cast<uint4 *>(to) + (u64)i * QUADS;
 #pragma unroll
   for (u32 j = 0; j < QUADS; j++) {
     uint4 v;
@@ -94,7 +95,7 @@ struct Pass {
   u32 bits, width; // of the tile
   u32 apart;       // log2 of the distance of rows: remaining - bits
   u32 column;      // of the block
-  u64 block;       // index of the first element of the block
+  u32 block;       // index of the first element of the block
   u32 own, rest;   // the column within the tile, and which of the threads of a column
 
   __device__ __forceinline__ Pass(u32 remaining, u32 bits, u32 width) : bits(bits), width(width), apart(remaining - bits) {
@@ -102,7 +103,7 @@ struct Pass {
     own = threadIdx.x & ((1u << width) - 1);
     rest = threadIdx.x >> width;
     column = ((tile & ((1u << tiles) - 1)) << width) + own;
-    block = (u64)(tile >> tiles) << remaining;
+    block = tile >> tiles << remaining;
   }
 
   // low is the part of the row's index below a window.
@@ -117,7 +118,7 @@ struct Pass {
 
   // place of a row in the tile, and in memory.
   __device__ __forceinline__ u32 in_tile(u32 row) const { return row << width | own; }
-  __device__ __forceinline__ u64 in_memory(u32 row) const { return block + ((u64)row << apart) + column; }
+  __device__ __forceinline__ u32 in_memory(u32 row) const { return block + (row << apart) + column; }
 
   // top is the window with the highest bits, single whether it does one layer only.
   __device__ __forceinline__ u32 top() const { return bits > 1 ? bits - 2 : 0; }
@@ -130,14 +131,14 @@ struct Scale {
   const u32 *first, *second;
   u32 mask, shift;
 
-  __device__ __forceinline__ F times(F x, u64 i) const {
-    x = mul_called<P>(x, table(first, (u32)i & mask));
-    return second ? mul_called<P>(x, table(second, (u32)(i >> shift))) : x;
+  __device__ __forceinline__ F times(F x, u32 i) const {
+    x = mul_called<P>(x, table(first, i & mask));
+    return second ? mul_called<P>(x, table(second, i >> shift)) : x;
   }
 };
 
 // Twiddles are the powers of the domain's root of order 2^log: high[i] is its power
-// i 2^split, low[i] its power i.
+// i 2^split, low[i] its power i, times a factor of the whole transform in one of the passes.
 struct Twiddles {
   const u32 *roots, *high, *low;
   u32 log, split, inverse;
@@ -155,19 +156,32 @@ struct Twiddles {
     e <<= LOG_ROOTS - order;
     return table(roots, (inverse ? 0u - e : e) & (ROOTS - 1));
   }
-
-  // window multiplies by the twiddles between a window and the bits below.
-  __device__ __forceinline__ void window(F (&x)[VALUES], u32 low, u32 at, bool single) const {
-    if (at == 0) return;
-    if (!single) x[1] = mul(x[1], root(2 * low, at + 2));
-    x[2] = mul(x[2], root(low, at + 2));
-    x[3] = mul(x[3], root(single ? low + (1u << at) : 3 * low, at + 2));
-  }
 };
+
+// ---- layers --------------------------------------------------------------------------
+//
+// A factor of a product may be any number of N words if the other, the first, is below the
+// modulus: with that the sum of mul_interleaved stays below 2^32 times twice the modulus.
+// So sums and differences that go into products are not reduced. They are below 4p, or
+// below 2p where elements are below p, which fits N words.
+
+// rough_add and rough_sub are add and sub without reduction.
+DEVICE_INLINE F rough_add(const F &a, const F &b) { return add_words(a, b); }
+
+DEVICE_INLINE F rough_sub(const F &a, const F &b) { return add_words(a, negative(b)); }
+
+// fine is an element from what those give.
+DEVICE_INLINE F fine(const F &a) { return less<P, P::LAZY>(a); }
 
 DEVICE_INLINE void butterfly(F &a, F &b) {
   const F t = sub(a, b);
   a = add(a, b);
+  b = t;
+}
+
+DEVICE_INLINE void rough_butterfly(F &a, F &b) {
+  const F t = rough_sub(a, b);
+  a = rough_add(a, b);
   b = t;
 }
 
@@ -186,6 +200,19 @@ struct Tile {
   }
 };
 
+// twist multiplies what a window's layers gave, or take, by the twiddles between it and the
+// bits below. The first value, and the second where the window is single, have none.
+DEVICE_INLINE void twist(F (&x)[VALUES], const Twiddles &twiddles, u32 low, u32 at, bool single) {
+  if (at == 0) {
+#pragma unroll
+    for (u32 v = 1; v < VALUES; v++) x[v] = fine(x[v]);
+    return;
+  }
+  x[1] = single ? fine(x[1]) : mul(twiddles.root(2 * low, at + 2), x[1]);
+  x[2] = mul(twiddles.root(low, at + 2), x[2]);
+  x[3] = mul(twiddles.root(single ? low + (1u << at) : 3 * low, at + 2), x[3]);
+}
+
 // down does all layers of the tile from the highest; values come in the top window and go
 // in the one at 0. A thread puts values where it took them, so that an exchange needs one
 // barrier.
@@ -194,14 +221,19 @@ DEVICE_INLINE void down(F (&x)[VALUES], const Pass &pass, const Tile &tile, cons
 #pragma unroll 1
   for (;;) {
     const bool single = pass.single(at);
-    butterfly(x[0], x[2]);
-    butterfly(x[1], x[3]);
-    if (!single) {
-      x[3] = mul(x[3], twiddles.root(1, 2));
-      butterfly(x[0], x[1]);
-      butterfly(x[2], x[3]);
+    const F odd = rough_sub(x[1], x[3]);
+    x[1] = add(x[1], x[3]);
+    if (single) {
+      x[3] = odd;
+      rough_butterfly(x[0], x[2]);
+    } else {
+      butterfly(x[0], x[2]);
+      x[3] = mul(twiddles.root(1, 2), odd);
+      rough_butterfly(x[0], x[1]);
+      rough_butterfly(x[2], x[3]);
     }
-    twiddles.window(x, pass.low(at), at, single);
+    x[0] = fine(x[0]);
+    twist(x, twiddles, pass.low(at), at, single);
     if (at == 0) break;
     const u32 next = at - (single ? 1 : 2);
     tile.exchange(x, pass, at, next);
@@ -215,19 +247,25 @@ DEVICE_INLINE void up(F (&x)[VALUES], const Pass &pass, const Tile &tile, const 
 #pragma unroll 1
   for (;;) {
     const bool single = pass.single(at);
-    twiddles.window(x, pass.low(at), at, single);
-    if (!single) {
-      butterfly(x[0], x[1]);
-      butterfly(x[2], x[3]);
-      x[3] = mul(x[3], twiddles.root(1, 2));
+    if (at > 0) { // what comes first is elements already
+      x[0] = fine(x[0]);
+      twist(x, twiddles, pass.low(at), at, single);
     }
-    butterfly(x[0], x[2]);
-    butterfly(x[1], x[3]);
+    if (!single) {
+      const F odd = rough_sub(x[2], x[3]);
+      x[2] = add(x[2], x[3]);
+      x[3] = mul(twiddles.root(1, 2), odd);
+      butterfly(x[0], x[1]);
+    }
+    rough_butterfly(x[0], x[2]);
+    rough_butterfly(x[1], x[3]);
     if (at == pass.top()) break;
     const u32 next = at + (at + 2 > pass.top() ? 1 : 2);
     tile.exchange(x, pass, at, next);
     at = next;
   }
+#pragma unroll
+  for (u32 v = 0; v < VALUES; v++) x[v] = fine(x[v]);
 }
 
 // ---- kernels --------------------------------------------------------------------------------
@@ -275,7 +313,7 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIAN
 #pragma unroll
   for (u32 v = 0; v < VALUES; v++) {
     if (!pass.there(v)) continue;
-    const u64 i = pass.in_memory(pass.row(0, v));
+    const u32 i = pass.in_memory(pass.row(0, v));
     if (minus) x[v] = sub(x[v], load(minus, i));
     store(data, i, last ? canonical(x[v]) : x[v]);
   }

@@ -198,7 +198,7 @@ func (t *Transform) run(q *device.Queue, op string, buf device.Buffer[uint64], f
 	case coset:
 		s.out = t.tables.cosetInverse[1-from]
 	case inverse:
-		s.out = t.tables.length
+		s.all = t.tables.length
 	}
 	return t.transform(q, buf, from, s)
 }
@@ -237,7 +237,7 @@ func (t *Transform) Quotient(q *device.Queue, a, b, c device.Buffer[uint64]) err
 			return err
 		}
 	}
-	if err := t.transform(q, c, Natural, step{inverse: true, out: t.tables.rest}); err != nil {
+	if err := t.transform(q, c, Natural, step{inverse: true, all: t.tables.rest}); err != nil {
 		return err
 	}
 	return t.transform(q, a, Natural, step{inverse: true, times: b, out: t.tables.fromCoset, minus: c})

@@ -202,6 +202,28 @@ func TestPasses(t *testing.T) {
 	})
 }
 
+// Elements whose words are the largest there are, where sums that are not reduced come
+// closest to what words hold.
+func TestExtremes(t *testing.T) {
+	each(t, func(t *testing.T, q *device.Queue, k kind) {
+		f := k.field
+		largest := make([]uint64, f.Limbs/2)
+		for i, w := range f.Words(new(big.Int).Sub(f.Modulus, big.NewInt(1))) {
+			largest[i/2] |= uint64(w) << (32 * (i % 2))
+		}
+		for pattern := range 4 {
+			g := devicetest.Rand(uint64(pattern))
+			v := make([]uint64, f.Limbs/2<<7)
+			for i := 0; i < len(v); i += len(largest) {
+				if pattern == 0 || pattern == 1 && i/len(largest)%2 == 0 || pattern > 1 && g.Intn(2) == 0 {
+					copy(v[i:], largest)
+				}
+			}
+			check(t, q, k, on(t, q, f, 7), v)
+		}
+	})
+}
+
 // Sizes that only a GPU does in time.
 func TestLarge(t *testing.T) {
 	if testing.Short() {
@@ -266,7 +288,12 @@ func TestMonomials(t *testing.T) {
 func transforms(t *testing.T, q *device.Queue, k kind, s *scalar.Transform) {
 	t.Helper()
 	log := s.Domain().Log()
-	v := random(k.field, 1<<log, uint64(log))
+	check(t, q, k, s, random(k.field, 1<<log, uint64(log)))
+}
+
+func check(t *testing.T, q *device.Queue, k kind, s *scalar.Transform, v []uint64) {
+	t.Helper()
+	log := s.Domain().Log()
 	for _, from := range []scalar.Order{scalar.Natural, scalar.Reversed} {
 		for which := range 4 {
 			inverse, coset := which&1 != 0, which&2 != 0

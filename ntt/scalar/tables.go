@@ -22,17 +22,28 @@ type tables struct {
 	// over Len.
 	coset, cosetInverse [2]scale
 	// One over Len.
-	length scale
+	length factor
 	// For quotients, with the factors that are due to the transforms before: the powers in
 	// bit-reversed order over Len; those of the inverse times the divisor over Len; the
 	// divisor over Len.
-	toCoset, fromCoset, rest scale
+	toCoset, fromCoset scale
+	rest               factor
+}
+
+// factor is a factor of all elements: a scale, or, if split is not 0, the table low times the
+// factor, which comes for nothing.
+type factor struct {
+	scale scale
+	low   device.Buffer[uint32]
 }
 
 func (t *tables) all() []device.Buffer[uint32] {
 	out := []device.Buffer[uint32]{t.roots, t.high, t.low}
-	for _, s := range []scale{t.coset[0], t.coset[1], t.cosetInverse[0], t.cosetInverse[1], t.length, t.rest} {
+	for _, s := range []scale{t.coset[0], t.coset[1], t.cosetInverse[0], t.cosetInverse[1]} {
 		out = append(out, s.first, s.second)
+	}
+	for _, f := range []factor{t.length, t.rest} {
+		out = append(out, f.scale.first, f.low)
 	}
 	return append(out, t.toCoset.first, t.fromCoset.first) // they have second tables of others
 }
@@ -97,10 +108,12 @@ func (d *Domain) fill(q *device.Queue, t *tables) error {
 		{&t.cosetInverse[Natural].second, one, power(inverse, low), high, 0},
 		{&t.cosetInverse[Reversed].first, length, power(inverse, high), low, low},
 		{&t.cosetInverse[Reversed].second, one, inverse, high, high},
-		{&t.length.first, length, one, 0, 0},
+		{&t.length.scale.first, length, one, 0, 0},
+		{&t.length.low, length, d.w, t.split, 0},
 		{&t.toCoset.first, length, power(d.g, high), low, low},
 		{&t.fromCoset.first, divisor, power(inverse, high), low, low},
-		{&t.rest.first, divisor, one, 0, 0},
+		{&t.rest.scale.first, divisor, one, 0, 0},
+		{&t.rest.low, divisor, d.w, t.split, 0},
 	} {
 		var err error
 		if *x.to, err = d.powers(q, x.factor, x.base, x.log, x.reversed); err != nil {
