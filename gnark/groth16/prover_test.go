@@ -294,3 +294,21 @@ func TestFault(t *testing.T) {
 		t.Error("nothing is resident")
 	}
 }
+
+// A key whose points do not fit is proved with all the same.
+func TestLittleMemory(t *testing.T) {
+	d := devicetest.Open(t, "simt")
+	r := setUp(t, ecc.BN254, named(t, "cubic"))
+	before := d.InUse()
+	p, err := groth16.NewProver(r.pk, groth16.WithDevice(d.Name()), groth16.WithVerifyingKey(r.vk), groth16.WithMemory(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Prove(context.Background(), r.ccs, r.right); err != nil {
+		t.Error(err)
+	}
+	p.Close()
+	if n := d.InUse() - before; n != 0 {
+		t.Errorf("%d bytes are left on the device", n)
+	}
+}

@@ -4,8 +4,8 @@
 package bls12377
 
 import (
-	"context"
 	"fmt"
+	"math/big"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bls12-377"
@@ -40,10 +40,7 @@ type Key struct {
 	b2          *pointsG2
 	commitments []committed
 
-	// quotient computes h, in place of a, from the evaluations of A, B and C over the
-	// domain, in their natural order and padded to its size: the coefficients of
-	// (A B - C) / (Xⁿ - 1), in bit-reversed order.
-	quotient func(ctx context.Context, a, b, c []fr.Element) (h []fr.Element, err error)
+	quotient *resident.Quotient[fr.Element] // nil: on the CPU
 }
 
 // NewKey puts a key to a place. The key must not change before Close.
@@ -52,7 +49,6 @@ func NewKey(pk *gnark.ProvingKey, place *resident.Place) (*Key, error) {
 		return nil, err
 	}
 	k := &Key{pk: pk, setup: [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta}, onCPU: place.OnCPU()}
-	k.quotient = k.quotientOnCPU
 	if err := k.load(place); err != nil {
 		k.Close()
 		return nil, err
@@ -72,6 +68,13 @@ func NewKey(pk *gnark.ProvingKey, place *resident.Place) (*Key, error) {
 // load uploads the queries, those first that cost the most upload for their work.
 func (k *Key) load(place *resident.Place) (err error) {
 	pk := k.pk
+	domain := &pk.Domain
+	var generator, coset big.Int
+	domain.Generator.BigInt(&generator)
+	domain.FrMultiplicativeGen.BigInt(&coset)
+	if k.quotient, err = resident.NewQuotient[fr.Element](place, group.G1.Group.Scalar, domain.Cardinality, &generator, &coset); err != nil {
+		return fmt.Errorf("transforms: %w", err)
+	}
 	if k.z, err = resident.New(place, group.G1, pk.G1.Z, nil); err != nil {
 		return fmt.Errorf("query Z: %w", err)
 	}
@@ -107,6 +110,7 @@ func (k *Key) Close() {
 		p.Close()
 	}
 	k.b2.Close()
+	k.quotient.Close()
 	for _, c := range k.commitments {
 		c.basis.Close()
 		c.sigma.Close()

@@ -2,6 +2,7 @@ package bn254
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/consensys/gnark-crypto/ecc"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
 	"github.com/zkwarp/zkwarp/internal/parallel"
 )
@@ -170,12 +172,8 @@ func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution
 		g.SetLimit(2) // each has all cores; a second fills the ends of the first
 	}
 	g.Go(func() error {
-		n := int(k.pk.Domain.Cardinality)
-		h, err := k.quotient(ctx, pad(solution.A, n), pad(solution.B, n), pad(solution.C, n))
-		if err != nil {
-			return fmt.Errorf("quotient: %w", err)
-		}
-		if out.z, err = k.z.Sum(ctx, h[:n-1]); err != nil { // its degree is n-2 at most
+		var err error
+		if out.z, err = k.sumZ(ctx, solution); err != nil {
 			return fmt.Errorf("sum over query Z: %w", err)
 		}
 		return nil
@@ -211,6 +209,22 @@ func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution
 		return nil, err
 	}
 	return &out, nil
+}
+
+// sumZ is Σ hᵢ Zᵢ, with h from the device unless its memory is too short of that.
+func (k *Key) sumZ(ctx context.Context, solution *cs.R1CSSolution) (curve.G1Affine, error) {
+	if k.quotient != nil {
+		sum, err := resident.SumQuotient(ctx, k.quotient, k.z, solution.A, solution.B, solution.C)
+		if !errors.Is(err, device.ErrNoMemory) {
+			return sum, err
+		}
+	}
+	n := int(k.pk.Domain.Cardinality)
+	h, err := k.quotientOnCPU(ctx, pad(solution.A, n), pad(solution.B, n), pad(solution.C, n))
+	if err != nil {
+		return curve.G1Affine{}, err
+	}
+	return k.z.Sum(ctx, h[:n-1]) // its degree is n-2 at most
 }
 
 // assemble makes the proof of the sums (Groth16, section 3.2) and returns B in G1:
@@ -265,7 +279,11 @@ func related(pk *gnark.ProvingKey, p *curve.G1Affine, q *curve.G2Affine) (bool, 
 	return curve.PairingCheck([]curve.G1Affine{*p, minus}, []curve.G2Affine{pk.G2.Delta, *q})
 }
 
-// quotientOnCPU needs six transforms. On the coset gH, where Xⁿ = gⁿ, A B has the same
+// quotientOnCPU computes h, in place of a, from the evaluations of A, B and C over the
+// domain, in their natural order and padded to its size: the coefficients of
+// (A B - C) / (Xⁿ - 1), in bit-reversed order.
+//
+// It needs six transforms. On the coset gH, where Xⁿ = gⁿ, A B has the same
 // values as a polynomial of degree below n, (A B) mod (Xⁿ - gⁿ). As A B = C + h (Xⁿ - 1)
 // with C and h of degree below n, that is C + (gⁿ - 1) h: C itself need not go to the
 // coset, and h comes of coefficients.

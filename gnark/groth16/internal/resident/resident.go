@@ -28,6 +28,7 @@ type Place struct {
 	left    int64 // bytes of each device
 	taken   int64
 	short   bool // some points stay on the host
+	tile    int  // points below which there is no use in cutting a sum further
 }
 
 // NewPlace is a place on devices that share all work, with so many bytes of each for
@@ -40,7 +41,7 @@ func NewPlace(devices []*device.Device, memory int64) (*Place, error) {
 	if memory < 0 {
 		return nil, fmt.Errorf("%d bytes of memory", memory)
 	}
-	p := &Place{devices: devices, limited: memory > 0, left: memory}
+	p := &Place{devices: devices, limited: memory > 0, left: memory, tile: 1 << 14}
 	for _, d := range devices {
 		if memory > 0 || d.Kind() == device.CPU {
 			continue
@@ -153,28 +154,28 @@ func (p *Points[P, S]) Sum(ctx context.Context, scalars []S) (P, error) {
 	if p.bases != nil {
 		return p.bases.Sum(ctx, scalars)
 	}
-	return p.tiled(ctx, p.points, scalars)
+	return tiled(p.points, scalars, p.place.tile, p.add, func(points []P, scalars []S) (P, error) {
+		return msm.Sum(ctx, p.place.devices[0], p.curve, points, scalars, p.options())
+	})
 }
 
-// tile is the number of points below which there is no use in cutting them further.
-const tile = 1 << 14
-
-// tiled uploads the points for one sum, in halves where they do not fit.
-func (p *Points[P, S]) tiled(ctx context.Context, points []P, scalars []S) (P, error) {
-	sum, err := msm.Sum(ctx, p.place.devices[0], p.curve, points, scalars, p.options())
-	if !errors.Is(err, device.ErrNoMemory) || len(points) < 2*tile || len(points) != len(scalars) {
-		return sum, err
+// tiled is a sum that is made in halves where it is too large for memory, and these again,
+// down to so many points.
+func tiled[P, S any](points []P, scalars []S, least int, add func(*P, *P) P, sum func([]P, []S) (P, error)) (P, error) {
+	whole, err := sum(points, scalars)
+	if !errors.Is(err, device.ErrNoMemory) || len(points) < 2*least || len(points) != len(scalars) {
+		return whole, err
 	}
 	half := len(points) / 2
-	low, err := p.tiled(ctx, points[:half], scalars[:half])
+	low, err := tiled(points[:half], scalars[:half], least, add, sum)
 	if err != nil {
-		return sum, err
+		return whole, err
 	}
-	high, err := p.tiled(ctx, points[half:], scalars[half:])
+	high, err := tiled(points[half:], scalars[half:], least, add, sum)
 	if err != nil {
-		return sum, err
+		return whole, err
 	}
-	return p.add(&low, &high), nil
+	return add(&low, &high), nil
 }
 
 // SumBoth is the sums of two queries over the same scalars, which are sorted once if q
