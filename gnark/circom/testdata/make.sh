@@ -10,7 +10,8 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 modules=${1:-}
 if [[ -z $modules ]]; then
-  npm install --silent --no-save --prefix "$work" snarkjs@0.7.6
+  cp snarkjs/*.json "$work"
+  npm ci --prefix "$work" --ignore-scripts --no-audit --no-fund --loglevel=error
   modules=$work
 fi
 snarkjs() { node "$modules/node_modules/snarkjs/build/cli.cjs" "$@" >/dev/null; }
