@@ -47,7 +47,8 @@ func New[P, S any](dev *device.Device, c *Curve[P, S], points []P, o Options) (*
 }
 
 // NewBuffer makes bases of points that a device has already. Without tables they are
-// used where they lie, and must not be freed or change before Close.
+// used where they lie, and must not be freed or change before Close; those of a view that
+// does not begin at a multiple of 16 bytes are copied.
 func NewBuffer[P, S any](dev *device.Device, c *Curve[P, S], points device.Buffer[P], o Options) (*Bases[P, S], error) {
 	o.Devices = nil
 	return NewBuffers([]*device.Device{dev}, c, []device.Buffer[P]{points}, o)
@@ -142,7 +143,8 @@ func (b *Bases[P, S]) Sum(ctx context.Context, scalars []S) (P, error) {
 	return b.sum(ctx, len(scalars), func() []S { return scalars }, hostSource{words(scalars), b.curve.Group.Scalar.Limbs})
 }
 
-// SumBuffer is Sum for scalars on the bases' device.
+// SumBuffer is Sum for scalars on the bases' device. Those of a view that does not begin at
+// a multiple of 16 bytes are copied first.
 func (b *Bases[P, S]) SumBuffer(ctx context.Context, scalars device.Buffer[S]) (P, error) {
 	return b.SumBuffers(ctx, []device.Buffer[S]{scalars})
 }

@@ -21,7 +21,7 @@ func (b *Bases[P, S]) reside(devices []*device.Device, points ...pointsFrom) err
 		return nil
 	}
 	var err error
-	there := points[0].device.Len() > 0 && form(b.curve.Group, &b.options) == b.curve.Group
+	there := points[0].stay(b.curve.Group, &b.options)
 	if b.windows, err = chooseWindows(devices[0], b.curve.Group, b.n, len(devices), &b.options, there); err != nil {
 		return err
 	}

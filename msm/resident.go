@@ -143,6 +143,13 @@ type pointsFrom struct {
 	checked bool // as the options ask for, on another device
 }
 
+// stay says whether points are on the device in a form that kernels take, and where they
+// can read them: 16 bytes at a time, from a multiple of those on, which a view of a part of
+// a buffer need not begin at.
+func (p pointsFrom) stay(g *curve.Group, o *Options) bool {
+	return p.device.Len() > 0 && form(g, o) == g && p.device.Address()%16 == 0
+}
+
 // newResident puts n points, and the copies that the windows ask for, on a device.
 func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *Options, from pointsFrom) (*resident, error) {
 	r := &resident{dev: dev, group: g, n: n, windows: w, options: o, lane: make(chan struct{}, 1), running: make(chan struct{}, 2), schedules: map[key]*schedule{}, warm: map[share]ready{}}
@@ -163,7 +170,7 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 			return nil, fmt.Errorf("msm: %s: bases: %w", g.Name, err)
 		}
 	}
-	if from.device.Len() > 0 && w.Copies == 1 && form(g, o) == g {
+	if from.stay(g, o) && w.Copies == 1 {
 		r.points, r.borrows = from.device, true
 		return r, checkOn(q, g, from, from.device, o)
 	}

@@ -50,13 +50,18 @@ type bufferSource struct {
 	limbs int
 }
 
-func (s bufferSource) upload() bool { return false }
+// upload says whether scalars are where kernels cannot read them, as points may be.
+func (s bufferSource) upload() bool { return s.all.Address()%16 != 0 }
 
 func (s bufferSource) link() float64 { return 0 }
 
-func (s bufferSource) words(q *device.Queue, _ device.Buffer[uint32], from, to int) (device.Buffer[uint32], error) {
+func (s bufferSource) words(q *device.Queue, buf device.Buffer[uint32], from, to int) (device.Buffer[uint32], error) {
 	if err := s.all.Use(q); err != nil {
 		return s.all, fmt.Errorf("scalars: %w", err)
 	}
-	return s.all.Slice(from*s.limbs, to*s.limbs), nil
+	there := s.all.Slice(from*s.limbs, to*s.limbs)
+	if s.upload() {
+		return buf, device.Copy(q, buf, there)
+	}
+	return there, nil
 }

@@ -230,6 +230,45 @@ func TestSources(t *testing.T) {
 	})
 }
 
+// Views of parts of buffers begin anywhere, where kernels cannot read 16 bytes at a time:
+// such points and scalars are copied, and others not.
+func TestViews(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	const n = 200
+	ctx := context.Background()
+	x := &task{random(r, n), random(r, n)}
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		d := q.Device()
+		for _, skip := range []int{0, 1, 2} {
+			memory := devicetest.Upload(t, q, make([]uint64, skip+2*n))
+			points := device.View[toy61.G1Affine](memory.Slice(skip, skip+2*n))
+			memory = devicetest.Upload(t, q, make([]uint64, skip+n))
+			scalars := device.View[fr.Element](memory.Slice(skip, skip+n))
+			for _, err := range []error{points.CopyFrom(q, x.bases()), scalars.CopyFrom(q, x.scalars()), q.Sync()} {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for _, o := range []msm.Options{{}, msm.InXYZZ(msm.Options{}), {Chunk: 70}, {Devices: []*device.Device{d, d}}} {
+				before := d.InUse()
+				b, err := msm.NewBuffers(append(o.Devices, d)[:max(1, len(o.Devices))], msmtest.Toy61, []device.Buffer[toy61.G1Affine]{points, points}[:max(1, len(o.Devices))], o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if copied := d.InUse()-before >= n*16; copied != (skip%2 == 1) {
+					t.Errorf("points %d bytes on: copied: %v", 8*skip, copied)
+				}
+				for range 2 {
+					if got, err := b.SumBuffers(ctx, []device.Buffer[fr.Element]{scalars, scalars}[:max(1, len(o.Devices))]); err != nil || got != x.want() {
+						t.Errorf("%d bytes on, %+v: %v, %v", 8*skip, o, got, err)
+					}
+				}
+				b.Close()
+			}
+		}
+	})
+}
+
 func TestBadScalars(t *testing.T) {
 	r := rand.New(rand.NewPCG(7, 8))
 	const n = 300
