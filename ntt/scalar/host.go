@@ -38,7 +38,7 @@ type family interface {
 type hostDomain interface {
 	transform(buf []uint64, from Order, inverse, coset bool)
 	reverse(buf []uint64)
-	quotient(q *device.Queue, a, b, c []uint64) error
+	quotient(q *device.Queue, a, b, c []uint64) error // a and b on the coset
 }
 
 var fields = []*fieldOf{
@@ -169,13 +169,6 @@ func (d *gnarkDomain[E, P, D, O, T]) reverse(buf []uint64) {
 func (d *gnarkDomain[E, P, D, O, T]) quotient(q *device.Queue, a, b, c []uint64) error {
 	x, y, z := elements[E](a), elements[E](b), elements[E](c)
 	const grain = 1 << 10
-	for _, buf := range [][]uint64{a, b} {
-		d.transform(buf, Natural, true, false)
-		d.transform(buf, Reversed, false, true)
-		if err := q.Err(); err != nil {
-			return err
-		}
-	}
 	d.transform(c, Natural, true, false)
 	err := q.Parallel(len(x), grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {

@@ -215,6 +215,20 @@ func (t *Transform) Reverse(q *device.Queue, buf device.Buffer[uint64]) error {
 	return t.reverse(q, buf)
 }
 
+// ToCoset turns buf, a polynomial's values on the domain, into those on the coset, both in
+// natural order.
+func (t *Transform) ToCoset(q *device.Queue, buf device.Buffer[uint64]) error {
+	if err := t.check(q, "transform to the coset", buf); err != nil {
+		return err
+	}
+	if q.OnHost() {
+		t.d.host().transform(buf.Host(), Natural, true, false)
+		t.d.host().transform(buf.Host(), Reversed, false, true)
+		return nil
+	}
+	return t.toCoset(q, buf)
+}
+
 // Quotient turns a, b and c, the values of polynomials A, B and C on the domain in
 // natural order, into the coefficients of
 //
@@ -224,18 +238,28 @@ func (t *Transform) Reverse(q *device.Queue, buf device.Buffer[uint64]) error {
 // are gnark's to the bit, which takes the value of the divisor on the coset for granted
 // where the division leaves a rest. What is left in b and c is undefined.
 //
-// C need not be taken to the coset, for the way back is linear: six transforms.
+// It is ToCoset of a and of b, and QuotientOnCoset, for which c need not be there before.
 func (t *Transform) Quotient(q *device.Queue, a, b, c device.Buffer[uint64]) error {
+	if err := t.check(q, "quotient", a, b, c); err != nil {
+		return err
+	}
+	for _, x := range []device.Buffer[uint64]{a, b} {
+		if err := t.ToCoset(q, x); err != nil {
+			return err
+		}
+	}
+	return t.QuotientOnCoset(q, a, b, c)
+}
+
+// QuotientOnCoset is the rest of Quotient where a and b are values on the coset, c still
+// on the domain. C need not be taken to the coset, for the way back is linear: six
+// transforms are all it takes.
+func (t *Transform) QuotientOnCoset(q *device.Queue, a, b, c device.Buffer[uint64]) error {
 	if err := t.check(q, "quotient", a, b, c); err != nil {
 		return err
 	}
 	if q.OnHost() {
 		return t.d.host().quotient(q, a.Host(), b.Host(), c.Host())
-	}
-	for _, x := range []device.Buffer[uint64]{a, b} {
-		if err := t.toCoset(q, x); err != nil {
-			return err
-		}
 	}
 	if err := t.transform(q, c, Natural, step{inverse: true, all: t.tables.rest}); err != nil {
 		return err

@@ -438,6 +438,15 @@ func TestQuotientOfAnything(t *testing.T) {
 				want = append(want, element(k.field, z.Mul(z.Sub(z, onCoset[2][i]), divisor))...)
 			}
 			k.want(want, scalar.Natural, true, true)
+			there := devicetest.Upload(t, q, in[0])
+			must(t, s.ToCoset(q, there))
+			values, err := there.Read(q)
+			must(t, err)
+			for i, v := range numbers(k.field, values) {
+				if v.Cmp(onCoset[0][i]) != 0 {
+					t.Fatalf("2^%d: value %d on the coset is %v, want %v", log, i, v, onCoset[0][i])
+				}
+			}
 			must(t, s.Quotient(q, buf[0], buf[1], buf[2]))
 			got, err := buf[0].Read(q)
 			must(t, err)
@@ -476,6 +485,8 @@ func TestUsage(t *testing.T) {
 			usage(t, what+", forward", s.Forward(q, b, scalar.Natural, false))
 			usage(t, what+", inverse", s.Inverse(q, b, scalar.Reversed, true))
 			usage(t, what+", reversal", s.Reverse(q, b))
+			usage(t, what+", to the coset", s.ToCoset(q, b))
+			usage(t, what+", b on the coset", s.QuotientOnCoset(q, good(), b, good()))
 			usage(t, what+", a", s.Quotient(q, b, good(), good()))
 			usage(t, what+", c", s.Quotient(q, good(), good(), b))
 		}
