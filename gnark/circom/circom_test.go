@@ -70,6 +70,9 @@ func open(t testing.TB, name string) files {
 // seeded is a stream of bytes that is the same each time.
 func seeded(seed byte) io.Reader { return rand.NewChaCha8([32]byte{seed}) }
 
+// logger logs to w.
+func logger(w io.Writer) *slog.Logger { return slog.New(slog.NewTextHandler(w, nil)) }
+
 func TestFilesBelongTogether(t *testing.T) {
 	for _, name := range circuits {
 		t.Run(name, func(t *testing.T) {
@@ -162,7 +165,7 @@ func TestProve(t *testing.T) {
 					devicetest.Open(t, dev)
 					// Without a look at the log the CPU's help would hide a device's mistakes.
 					var log bytes.Buffer
-					o := circom.Options{Device: dev, Rand: seeded(1), Log: slog.New(slog.NewTextHandler(&log, nil))}
+					o := circom.Options{Device: dev, Rand: seeded(1), Log: logger(&log)}
 					got, err := circom.Prove(ctx, f.key, f.witness, o)
 					if err != nil {
 						t.Fatal(err)

@@ -1,5 +1,5 @@
-// Package sample writes small circuits and witnesses in circom's formats, for tests: what a
-// circom compiler and its witness calculator would have written.
+// Package sample writes circuits, witnesses and keys in circom's formats, for tests: what a
+// circom compiler, its witness calculator and a setup would have written.
 package sample
 
 import (
