@@ -1,11 +1,13 @@
 package scalar_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
 	"math/bits"
 	"slices"
+	"sync"
 	"testing"
 	"unsafe"
 
@@ -499,6 +501,74 @@ func TestUsage(t *testing.T) {
 		}
 		foreign := devicetest.Queue(t, devicetest.Open(t, other))
 		usage(t, "a queue of another device", s.Forward(foreign, devicetest.Upload(t, foreign, make([]uint64, words)), scalar.Natural, false))
+	})
+}
+
+// Queues share a transform, each with buffers of its own.
+func TestConcurrently(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		const log = 6
+		k := kinds[0]
+		s := on(t, q, k.field, log)
+		var group sync.WaitGroup
+		for i := range 4 {
+			own := devicetest.Queue(t, q.Device())
+			v := random(k.field, 1<<log, uint64(30+i))
+			buf := devicetest.Upload(t, own, v)
+			want := slices.Clone(v)
+			group.Go(func() {
+				for range 4 {
+					k.want(want, scalar.Natural, false, true)
+					if err := s.Forward(own, buf, scalar.Natural, true); err != nil {
+						t.Error(err)
+					}
+					if got, err := buf.Read(own); err != nil || !slices.Equal(got, want) {
+						t.Errorf("queue %d: wrong values (%v)", i, err)
+					}
+				}
+			})
+		}
+		group.Wait()
+	})
+}
+
+func TestCancelled(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		s := on(t, q, curve.BN254Fr, 4)
+		ctx, cancel := context.WithCancel(context.Background())
+		late, err := q.Device().NewQueue(ctx)
+		must(t, err)
+		buf, err := device.Upload(late, make([]uint64, s.Domain().Words()))
+		must(t, err)
+		defer buf.Free()
+		cancel()
+		if err := s.Forward(late, buf, scalar.Natural, false); !errors.Is(err, context.Canceled) {
+			t.Errorf("forward on a queue that ended: %v", err)
+		}
+		if _, err := s.Domain().On(late); !errors.Is(err, context.Canceled) {
+			t.Errorf("tables on a queue that ended: %v", err)
+		}
+		_ = late.Close() // says the same
+	})
+}
+
+// Tables that do not fit leave nothing behind.
+func TestNoMemory(t *testing.T) {
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		dev := q.Device()
+		defer dev.SetBudget(0)
+		d, err := scalar.New(curve.BN254Fr, 11)
+		must(t, err)
+		used := dev.InUse()
+		for _, budget := range []int64{1, 40 << 10, 100 << 10} {
+			dev.SetBudget(used + budget)
+			if s, err := d.On(q); !errors.Is(err, device.ErrNoMemory) || s != nil {
+				t.Errorf("%d bytes: %v, want ErrNoMemory", budget, err)
+			}
+			if left := dev.InUse() - used; left != 0 {
+				t.Errorf("%d bytes: %d are left behind", budget, left)
+			}
+		}
 	})
 }
 
