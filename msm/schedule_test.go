@@ -1,10 +1,12 @@
 package msm
 
 import (
+	"math/rand/v2"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
@@ -41,4 +43,40 @@ func TestGroupsTakeLessMemory(t *testing.T) {
 			t.Errorf("%d groups: %d bytes, sorted before %d, in G2 %d", groups, s.bytes, same.bytes, other.bytes)
 		}
 	}
+}
+
+// A schedule's bytes are what it allocates, but for what is added for rounding: whatever
+// windows, groups and chunks there are.
+func TestScheduleBytes(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		info := q.Device().Info()
+		for range 100 {
+			g := []*curve.Group{curve.Toy61, curve.BN254G1, curve.BLS12377Edwards, curve.BW6761G1}[r.IntN(4)]
+			n := 1 + r.IntN(1<<13)
+			w, err := plan.Split(g.Scalar, g.Scalar.Bits()/(4+r.IntN(9)))
+			if r.IntN(2) == 0 {
+				w, err = plan.Uniform(g.Scalar, 4+r.IntN(9), r.IntN(4), n)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := limits{info: info, upload: r.IntN(2) == 0, adder: r.IntN(3)}
+			s, err := layOut(g, w, plan.Range{To: n, High: w.Buckets()}, 1+n/(1+r.IntN(4)), 1+r.IntN(6), false, l)
+			if err != nil || s == nil {
+				t.Fatal(s, err)
+			}
+			before := q.Device().InUse()
+			x := &run{schedule: s, main: q, side: q, uploads: q}
+			if err := x.alloc(); err != nil {
+				t.Fatal(err)
+			}
+			took, said := q.Device().InUse()-before, (s.bytes-1<<20)*8/9
+			x.free()
+			// Buffers of some words, and each buffer's last bytes; affine sums take more later.
+			if took > said+4096 || !s.affine && took < said*9/10-4096 {
+				t.Errorf("%s: %d points, %d windows, %d groups, %d chunks, affine %v: takes %d bytes, not %d", g.Name, n, len(w.List), len(s.groups), len(s.chunks), s.affine, took, said)
+			}
+		}
+	})
 }
