@@ -18,6 +18,7 @@ import (
 	"github.com/consensys/gnark/constraint"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/scs"
+	"github.com/consensys/gnark/std/lookup/logderivlookup"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
@@ -120,6 +121,62 @@ func TestConcurrent(t *testing.T) {
 	if _, err := p.Prove(context.Background(), r.ccs, r.right); !errors.Is(err, groth16.ErrClosed) {
 		t.Errorf("after Close: %v", err)
 	}
+}
+
+// secretTable looks up values in a table of secrets, which gnark's solver keeps in the
+// constraint system.
+type secretTable struct {
+	T, I [40]frontend.Variable
+	S    frontend.Variable `gnark:",public"`
+}
+
+func (c *secretTable) Define(api frontend.API) error {
+	table := logderivlookup.New(api)
+	for _, v := range c.T {
+		table.Insert(v)
+	}
+	sum := frontend.Variable(0)
+	for _, i := range c.I {
+		sum = api.Add(sum, table.Lookup(i)[0])
+	}
+	api.AssertIsEqual(c.S, sum)
+	return nil
+}
+
+// Proofs of different witnesses of such a circuit, at a time and by several provers.
+func TestConcurrentTables(t *testing.T) {
+	assign := func(k int) *secretTable {
+		var c secretTable
+		sum := 0
+		for i := range c.T {
+			c.T[i], c.I[i] = 1000*k+i, 39-i
+			sum += 1000*k + i
+		}
+		c.S = sum
+		return &c
+	}
+	r := setUp(t, ecc.BN254, example{circuit: &secretTable{}, right: assign(0), commitments: 1})
+	var provers [2]*groth16.Prover
+	for i := range provers {
+		var err error
+		if provers[i], err = groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(r.vk)); err != nil {
+			t.Fatal(err)
+		}
+		defer provers[i].Close()
+	}
+	var wg sync.WaitGroup
+	for k := range 24 {
+		w, err := frontend.NewWitness(assign(k), ecc.BN254.ScalarField())
+		if err != nil {
+			t.Fatal(err)
+		}
+		wg.Go(func() {
+			if _, err := provers[k%2].Prove(context.Background(), r.ccs, w); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 // Prove uses a key as it is, not as it was.

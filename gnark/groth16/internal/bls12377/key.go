@@ -180,6 +180,8 @@ type circuit struct {
 	// commitment, nor committed to.
 	inK  []bool
 	nInK int
+	// stateful: solving it writes to it.
+	stateful bool
 }
 
 // describe says whether the key is for the constraint system, as far as sizes tell, and
@@ -203,6 +205,11 @@ func (k *Key) describe(r1cs *cs.R1CS) (*circuit, error) {
 	}
 	if len(commitments) != len(k.commitments) {
 		return nil, fmt.Errorf("the proving key is of another circuit: with %d commitments, the constraint system has %d", len(k.commitments), len(commitments))
+	}
+	for _, b := range r1cs.Blueprints {
+		if _, ok := b.(constraint.BlueprintStateful[constraint.U64]); ok {
+			c.stateful = true
+		}
 	}
 	c.inK = make([]bool, wires)
 	for i := c.public; i < wires; i++ {

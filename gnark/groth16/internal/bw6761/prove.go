@@ -28,6 +28,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/single"
 	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
@@ -124,6 +125,13 @@ func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness
 	}
 	options := append(opt.SolverOpts[:len(opt.SolverOpts):len(opt.SolverOpts)],
 		solver.OverrideHint(solver.GetHintID(frontend.Bsb22CommitmentComputePlaceholder), commit))
+	if c.stateful {
+		leave, err := single.Solving.Take(ctx, r1cs)
+		if err != nil {
+			return nil, nil, err
+		}
+		defer leave()
+	}
 	solved, err := r1cs.Solve(full, options...)
 	if failed != nil {
 		return nil, nil, failed
