@@ -54,6 +54,9 @@ var usual = tuning{logTile: 10, logHigh: 17}
 // tiles of 2^width columns.
 type pass struct{ remaining, bits, width int }
 
+// above is how many bits of frequencies earlier passes of 2^log elements are for.
+func (p pass) above(log int) int { return log - p.remaining }
+
 // plan is the passes of a transform of 2^log elements by decimation in frequency. The
 // last takes whole blocks of the size of a tile; those before share the other layers out
 // evenly, so that as many columns as can be lie side by side in a tile: two at least,
@@ -102,13 +105,8 @@ func orNull[T any](b device.Buffer[T]) device.Arg {
 	return b.Arg()
 }
 
-// args are the tables of the scale that go to a kernel: a second one has more than one entry.
-func (d *Domain) args(s scale) []device.Arg {
-	if d.log <= d.scaleLog() {
-		s.second = device.Buffer[uint32]{}
-	}
-	return []device.Arg{orNull(s.first), orNull(s.second)}
-}
+// args are the tables of the scale that go to a kernel.
+func (s scale) args() []device.Arg { return []device.Arg{orNull(s.first), orNull(s.second)} }
 
 // split is what a scale makes of a place.
 func (d *Domain) split(s scale) (mask, shift device.Arg) {
@@ -159,9 +157,13 @@ func (t *Transform) passes(q *device.Queue, buf device.Buffer[uint64], from Orde
 		if p.remaining == d.log && s.all.low.Len() > 0 && t.tables.split > 0 {
 			low = s.all.low
 		}
-		args = append(args, t.tables.roots.Arg(), t.tables.high.Arg(), low.Arg(), device.U32(d.log), device.U32(t.tables.split),
+		own := s.in.own[p]
+		if s.out.own != nil {
+			own = s.out.own[p]
+		}
+		args = append(args, t.tables.roots.Arg(), t.tables.high.Arg(), low.Arg(), orNull(own), device.U32(d.log), device.U32(t.tables.split),
 			device.U32(inverse), device.U32(p.remaining), device.U32(p.bits), device.U32(p.width))
-		args = append(append(args, d.args(at.in)...), d.args(at.out)...)
+		args = append(append(args, at.in.args()...), at.out.args()...)
 		// No transform has both.
 		mask, shift := d.split(at.in)
 		if at.out.first.Len() > 0 {
@@ -201,12 +203,12 @@ func (t *Transform) toCoset(q *device.Queue, buf device.Buffer[uint64]) error {
 		canonical = 1
 	}
 	mask, shift := d.split(t.tables.toCoset)
-	args := append([]device.Arg{buf.Arg(), t.tables.roots.Arg(), device.U32(rows.bits)}, d.args(t.tables.toCoset)...)
+	args := append([]device.Arg{buf.Arg(), t.tables.roots.Arg(), device.U32(rows.bits)}, t.tables.toCoset.args()...)
 	if err := t.launch(q, "down_up", rows.bits, append(args, mask, shift, device.U32(canonical))); err != nil {
 		return err
 	}
 	slices.Reverse(columns)
-	return t.passes(q, buf, Reversed, step{}, columns, false, true)
+	return t.passes(q, buf, Reversed, step{in: t.tables.toCoset}, columns, false, true)
 }
 
 // single is transform for a domain of one element.

@@ -94,16 +94,14 @@ DEVICE_INLINE u32 reversed(u32 i, u32 bits) { return bit_reverse(i) >> 1 >> (31 
 struct Pass {
   u32 bits, width; // of the tile
   u32 apart;       // log2 of the distance of rows: remaining - bits
-  u32 column;      // of the block
-  u32 block;       // index of the first element of the block
+  u32 first;       // index of the column's first element
   u32 own, rest;   // the column within the tile, and which of the threads of a column
 
   __device__ __forceinline__ Pass(u32 remaining, u32 bits, u32 width) : bits(bits), width(width), apart(remaining - bits) {
     const u32 tile = blockIdx.x, tiles = apart - width;
     own = threadIdx.x & ((1u << width) - 1);
     rest = threadIdx.x >> width;
-    column = ((tile & ((1u << tiles) - 1)) << width) + own;
-    block = tile >> tiles << remaining;
+    first = (tile >> tiles << remaining) + ((tile & ((1u << tiles) - 1)) << width) + own;
   }
 
   // low is the part of the row's index below a window.
@@ -118,7 +116,10 @@ struct Pass {
 
   // place of a row in the tile, and in memory.
   __device__ __forceinline__ u32 in_tile(u32 row) const { return row << width | own; }
-  __device__ __forceinline__ u32 in_memory(u32 row) const { return block + (row << apart) + column; }
+  __device__ __forceinline__ u32 in_memory(u32 row) const { return first + (row << apart); }
+
+  // column is the index within the block.
+  __device__ __forceinline__ u32 column() const { return first & ((1u << apart) - 1); }
 
   // top is the window with the highest bits, single whether it does one layer only.
   __device__ __forceinline__ u32 top() const { return bits > 1 ? bits - 2 : 0; }
@@ -139,16 +140,24 @@ struct Scale {
 
 // Twiddles are the powers of the domain's root of order 2^log: high[i] is its power
 // i 2^split, low[i] its power i, times a factor of the whole transform in one of the passes.
+// own, if not null, is a table of the pass, whose twiddles have factors for each frequency
+// besides: it has all of them by frequency and column where high alone would do, else
+// what takes low's place, for each frequency.
 struct Twiddles {
-  const u32 *roots, *high, *low;
+  const u32 *roots, *high, *low, *own;
   u32 log, split, inverse;
 
-  // between is x times the root of order 2^remaining to the power e.
-  __device__ __forceinline__ F between(F x, u32 e, u32 remaining) const {
-    e <<= log - remaining;
+  // between is x times the twiddle of a frequency in a column: the root of order 2^(log - above)
+  // to the power of their product. The frequency's bits are 2^above and up of the whole
+  // transform's, columns are below 2^apart.
+  __device__ __forceinline__ F between(F x, u32 frequency, u32 column, u32 above, u32 apart) const {
+    if (own && above >= split) return mul_called<P>(x, table(own, frequency << apart | column));
+    u32 e = frequency * column << above;
     if (inverse) e = (0u - e) & ((1u << log) - 1);
     x = mul_called<P>(x, table(high, e >> split));
-    return log - remaining < split ? mul_called<P>(x, table(low, e & ((1u << split) - 1))) : x;
+    if (above >= split) return x;
+    e &= (1u << split) - 1;
+    return mul_called<P>(x, own ? table(own, frequency << (split - above) | e >> above) : table(low, e));
   }
 
   // root is the root of order 2^order, at most ROOTS, to the power e.
@@ -275,11 +284,11 @@ DEVICE_INLINE void up(F (&x)[VALUES], const Pass &pass, const Tile &tile, const 
 // (by its place) and of what it writes may be null as well; minus is what to take from
 // that. last says that elements be written below the modulus.
 extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIANT(u32 *data, const u32 *times, const u32 *minus, const u32 *roots,
-    const u32 *high, const u32 *low, u32 log, u32 split, u32 inverse, u32 remaining, u32 bits, u32 width, const u32 *in_first, const u32 *in_second,
+    const u32 *high, const u32 *low, const u32 *own, u32 log, u32 split, u32 inverse, u32 remaining, u32 bits, u32 width, const u32 *in_first, const u32 *in_second,
     const u32 *out_first, const u32 *out_second, u32 mask, u32 shift, u32 last) {
   SHARED_DYNAMIC(uint4, memory);
   const Pass pass(remaining, bits, width);
-  const Twiddles twiddles = {roots, high, low, log, split, inverse};
+  const Twiddles twiddles = {roots, high, low, own, log, split, inverse};
   const Tile tile = {memory, 1u << (bits + width)};
   const u32 top = pass.top();
   F x[VALUES];
@@ -302,7 +311,7 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIAN
   down(x, pass, tile, twiddles);
   if (pass.apart > 0) {
 #pragma unroll
-    for (u32 v = 0; v < VALUES; v++) x[v] = twiddles.between(x[v], pass.column * reversed(pass.row(0, v), bits), remaining);
+    for (u32 v = 0; v < VALUES; v++) x[v] = twiddles.between(x[v], reversed(pass.row(0, v), bits), pass.column(), log - remaining, pass.apart);
   }
   if (out_first) {
     const Scale scale = {out_first, out_second, mask, shift};
@@ -321,11 +330,11 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_VARIAN
 
 // scalar_up is a pass by decimation in time, with scalar_down's parameters.
 extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_up_VARIANT(u32 *data, const u32 *roots, const u32 *high, const u32 *low,
-    u32 log, u32 split, u32 inverse, u32 remaining, u32 bits, u32 width, const u32 *in_first, const u32 *in_second, const u32 *out_first,
+    const u32 *own, u32 log, u32 split, u32 inverse, u32 remaining, u32 bits, u32 width, const u32 *in_first, const u32 *in_second, const u32 *out_first,
     const u32 *out_second, u32 mask, u32 shift, u32 last) {
   SHARED_DYNAMIC(uint4, memory);
   const Pass pass(remaining, bits, width);
-  const Twiddles twiddles = {roots, high, low, log, split, inverse};
+  const Twiddles twiddles = {roots, high, low, own, log, split, inverse};
   const Tile tile = {memory, 1u << (bits + width)};
   const u32 top = pass.top();
   F x[VALUES];
@@ -342,7 +351,7 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_up_VARIANT(
   }
   if (pass.apart > 0) {
 #pragma unroll
-    for (u32 v = 0; v < VALUES; v++) x[v] = twiddles.between(x[v], pass.column * reversed(pass.row(0, v), bits), remaining);
+    for (u32 v = 0; v < VALUES; v++) x[v] = twiddles.between(x[v], reversed(pass.row(0, v), bits), pass.column(), log - remaining, pass.apart);
   }
   up(x, pass, tile, twiddles);
   if (out_first) {
@@ -365,7 +374,7 @@ extern "C" __global__ void __launch_bounds__(256, NTT_BLOCKS) scalar_down_up_VAR
   const Pass pass(bits, bits, 0);
   const Tile tile = {memory, 1u << bits};
   const u32 top = pass.top();
-  Twiddles twiddles = {roots, nullptr, nullptr, 0, 0, 1};
+  Twiddles twiddles = {roots, nullptr, nullptr, nullptr, 0, 0, 1};
   F x[VALUES];
 #pragma unroll
   for (u32 v = 0; v < VALUES; v++) {
@@ -395,6 +404,26 @@ extern "C" __global__ void __launch_bounds__(128) scalar_powers_VARIANT(u32 *to,
 #pragma unroll 1
   for (u32 e = reverse ? reversed(i, reverse) : i; e != 0; e >>= 1, j++)
     if (e & 1) x = mul_called<P>(x, table(factors, j));
+  store(to, i, canonical(x));
+}
+
+// scalar_frequencies makes a table of count elements, 2^columns for each frequency: ratios is
+// as factors of scalar_powers and raised to the frequency; roots, without a first factor, to
+// the column, or if product is set, to the product of both.
+extern "C" __global__ void __launch_bounds__(128) scalar_frequencies_VARIANT(u32 *to, const u32 *ratios, const u32 *roots, u32 count,
+    u32 columns, u32 product) {
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= count) return;
+  const u32 frequency = i >> columns, column = i & ((1u << columns) - 1);
+  F x = table(ratios, 0);
+  u32 j = 1;
+#pragma unroll 1
+  for (u32 e = frequency; e != 0; e >>= 1, j++)
+    if (e & 1) x = mul_called<P>(x, table(ratios, j));
+  j = 0;
+#pragma unroll 1
+  for (u32 e = product ? frequency * column : column; e != 0; e >>= 1, j++)
+    if (e & 1) x = mul_called<P>(x, table(roots, j));
   store(to, i, canonical(x));
 }
 

@@ -10,7 +10,12 @@ import (
 const logRoots = 10
 
 // scale is factors of elements by place: see Scale in scalar.cu. The zero scale is none.
-type scale struct{ first, second device.Buffer[uint32] }
+// Powers in bit-reversed order need no second table, for what that would be is in the
+// twiddles of passes over columns: see own of Twiddles.
+type scale struct {
+	first, second device.Buffer[uint32]
+	own           map[pass]device.Buffer[uint32]
+}
 
 // tables is what the kernels read.
 type tables struct {
@@ -41,11 +46,14 @@ func (t *tables) all() []device.Buffer[uint32] {
 	out := []device.Buffer[uint32]{t.roots, t.high, t.low}
 	for _, s := range []scale{t.coset[0], t.coset[1], t.cosetInverse[0], t.cosetInverse[1]} {
 		out = append(out, s.first, s.second)
+		for _, b := range s.own {
+			out = append(out, b)
+		}
 	}
 	for _, f := range []factor{t.length, t.rest} {
 		out = append(out, f.scale.first, f.low)
 	}
-	return append(out, t.toCoset.first, t.fromCoset.first) // they have second tables of others
+	return append(out, t.toCoset.first, t.fromCoset.first) // the rest is that of others
 }
 
 func (t *tables) bytes() int64 {
@@ -62,8 +70,15 @@ func (t *tables) free() {
 	}
 }
 
-// scaleLog is how many bits of a place the first table of a scale is for.
-func (d *Domain) scaleLog() int { return min(d.log, d.tune.logTile) }
+// scaleLog is how many bits of a place the first table of a scale is for: those of the
+// pass over rows.
+func (d *Domain) scaleLog() int {
+	passes := d.tune.plan(d.log)
+	if len(passes) == 0 {
+		return 0
+	}
+	return passes[len(passes)-1].bits
+}
 
 // makeTables computes the tables on q's device.
 func (d *Domain) makeTables(q *device.Queue) (*tables, error) {
@@ -81,9 +96,6 @@ func (d *Domain) makeTables(q *device.Queue) (*tables, error) {
 
 func (d *Domain) fill(q *device.Queue, t *tables) error {
 	p := d.f.Modulus
-	power := func(b *big.Int, log int) *big.Int {
-		return new(big.Int).Exp(b, new(big.Int).Lsh(big.NewInt(1), uint(log)), p)
-	}
 	times := func(x, y *big.Int) *big.Int { z := new(big.Int).Mul(x, y); return z.Mod(z, p) }
 	one := big.NewInt(1)
 	inverse := new(big.Int).ModInverse(d.g, p)
@@ -98,20 +110,18 @@ func (d *Domain) fill(q *device.Queue, t *tables) error {
 		log, reversed int
 	}{
 		{&t.roots, one, root, logRoots, 0},
-		{&t.high, one, power(d.w, t.split), d.log - t.split, 0},
+		{&t.high, one, d.power(d.w, t.split), d.log - t.split, 0},
 		{&t.low, one, d.w, t.split, 0},
 		{&t.coset[Natural].first, one, d.g, low, 0},
-		{&t.coset[Natural].second, one, power(d.g, low), high, 0},
-		{&t.coset[Reversed].first, one, power(d.g, high), low, low},
-		{&t.coset[Reversed].second, one, d.g, high, high},
+		{&t.coset[Natural].second, one, d.power(d.g, low), high, 0},
+		{&t.coset[Reversed].first, one, d.power(d.g, high), low, low},
 		{&t.cosetInverse[Natural].first, length, inverse, low, 0},
-		{&t.cosetInverse[Natural].second, one, power(inverse, low), high, 0},
-		{&t.cosetInverse[Reversed].first, length, power(inverse, high), low, low},
-		{&t.cosetInverse[Reversed].second, one, inverse, high, high},
+		{&t.cosetInverse[Natural].second, one, d.power(inverse, low), high, 0},
+		{&t.cosetInverse[Reversed].first, length, d.power(inverse, high), low, low},
 		{&t.length.scale.first, length, one, 0, 0},
 		{&t.length.low, length, d.w, t.split, 0},
-		{&t.toCoset.first, length, power(d.g, high), low, low},
-		{&t.fromCoset.first, divisor, power(inverse, high), low, low},
+		{&t.toCoset.first, length, d.power(d.g, high), low, low},
+		{&t.fromCoset.first, divisor, d.power(inverse, high), low, low},
 		{&t.rest.scale.first, divisor, one, 0, 0},
 		{&t.rest.low, divisor, d.w, t.split, 0},
 	} {
@@ -120,20 +130,85 @@ func (d *Domain) fill(q *device.Queue, t *tables) error {
 			return err
 		}
 	}
-	t.toCoset.second, t.fromCoset.second = t.coset[Reversed].second, t.cosetInverse[Reversed].second
+	var err error
+	if t.coset[Reversed].own, err = d.own(q, d.w, d.g); err != nil {
+		return err
+	}
+	if t.cosetInverse[Reversed].own, err = d.own(q, new(big.Int).ModInverse(d.w, p), inverse); err != nil {
+		return err
+	}
+	t.toCoset.own, t.fromCoset.own = t.coset[Reversed].own, t.cosetInverse[Reversed].own
 	return nil
+}
+
+// own is the tables of passes over columns for twiddles by the root, which is the domain's or
+// its inverse, times powers of the ratio whose exponents are frequencies. What there is when
+// it fails is returned as well.
+func (d *Domain) own(q *device.Queue, root, ratio *big.Int) (map[pass]device.Buffer[uint32], error) {
+	out := map[pass]device.Buffer[uint32]{}
+	split := max(0, d.log-d.tune.logHigh)
+	for _, p := range d.tune.plan(d.log) {
+		above := p.above(d.log)
+		columns, product, base := p.remaining-p.bits, 1, root
+		if columns == 0 {
+			continue
+		}
+		if above < split {
+			// The kernel takes the negative of exponents itself.
+			columns, product, base = split-above, 0, d.w
+		}
+		b, err := d.frequencies(q, d.power(ratio, above), d.power(base, above), p.bits, columns, product)
+		out[p] = b
+		if err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// frequencies is scalar_frequencies for 2^bits frequencies.
+func (d *Domain) frequencies(q *device.Queue, ratio, root *big.Int, bits, columns, product int) (device.Buffer[uint32], error) {
+	ratios, err := device.Upload(q, append(d.f.Montgomery(big.NewInt(1)), d.squares(ratio, bits)...))
+	if err != nil {
+		return device.Buffer[uint32]{}, err
+	}
+	defer ratios.Free()
+	roots, err := device.Upload(q, d.squares(root, columns+bits*product))
+	if err != nil {
+		return device.Buffer[uint32]{}, err
+	}
+	defer roots.Free()
+	to, err := device.Alloc[uint32](q, d.f.Limbs<<(bits+columns))
+	if err != nil {
+		return to, err
+	}
+	return to, q.Launch(d.f.kernel("frequencies"), device.D1(device.Blocks(1<<(bits+columns), tableThreads)), device.D1(tableThreads), 0,
+		to.Arg(), ratios.Arg(), roots.Arg(), device.U32(1<<(bits+columns)), device.U32(columns), device.U32(product))
+}
+
+// tableThreads is the size of blocks that make tables.
+const tableThreads = 128
+
+// power is b to the power 2^log.
+func (d *Domain) power(b *big.Int, log int) *big.Int {
+	return new(big.Int).Exp(b, new(big.Int).Lsh(big.NewInt(1), uint(log)), d.f.Modulus)
+}
+
+// squares is the powers of b whose exponents are 2^0 to 2^(count-1).
+func (d *Domain) squares(b *big.Int, count int) []uint32 {
+	var out []uint32
+	b = new(big.Int).Set(b)
+	for range count {
+		out = append(out, d.f.Montgomery(b)...)
+		b.Mod(b.Mul(b, b), d.f.Modulus)
+	}
+	return out
 }
 
 // powers is the factor times the powers of base with exponents below 2^log, in the order
 // of the exponents with their lowest `reversed` bits reversed.
 func (d *Domain) powers(q *device.Queue, factor, base *big.Int, log, reversed int) (device.Buffer[uint32], error) {
-	factors := d.f.Montgomery(factor)
-	b := new(big.Int).Set(base)
-	for range log {
-		factors = append(factors, d.f.Montgomery(b)...)
-		b.Mod(b.Mul(b, b), d.f.Modulus)
-	}
-	from, err := device.Upload(q, factors)
+	from, err := device.Upload(q, append(d.f.Montgomery(factor), d.squares(base, log)...))
 	if err != nil {
 		return device.Buffer[uint32]{}, err
 	}
@@ -142,7 +217,6 @@ func (d *Domain) powers(q *device.Queue, factor, base *big.Int, log, reversed in
 	if err != nil {
 		return to, err
 	}
-	const threads = 128
-	return to, q.Launch(d.f.kernel("powers"), device.D1(device.Blocks(1<<log, threads)), device.D1(threads), 0,
+	return to, q.Launch(d.f.kernel("powers"), device.D1(device.Blocks(1<<log, tableThreads)), device.D1(tableThreads), 0,
 		to.Arg(), from.Arg(), device.U32(1<<log), device.U32(reversed))
 }

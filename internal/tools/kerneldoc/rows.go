@@ -66,7 +66,7 @@ var rows = []row{
 	{"ntt, of words, pairs and extensions", "`ntt/prover.Encode`, `Forward`: all passes but the last over columns, the last over rows ([ntt.md](ntt.md))", []string{"ntt_columns_babybear", "ntt_rows_babybear", "ntt_columns_koalabear", "ntt_rows_koalabear", "ntt_columns_cm31", "ntt_rows_cm31", "ntt_columns_babybear_five", "ntt_rows_babybear_five", "ntt_columns_koalabear_five", "ntt_rows_koalabear_five"},
 		"a word: 8 a pass (4 read, 4 written); missing coefficients are not read", nil},
 	{"ntt over scalar fields", "`ntt/scalar`: layers by decimation in frequency or in time, several a pass; tables of twiddles; orders",
-		[]string{"scalar_down_*", "scalar_up_*", "scalar_down_up_*", "scalar_single_*", "scalar_powers_*", "scalar_reverse_*"}, "twice an element a pass", nil},
+		[]string{"scalar_down_*", "scalar_up_*", "scalar_down_up_*", "scalar_single_*", "scalar_powers_*", "scalar_frequencies_*", "scalar_reverse_*"}, "twice an element a pass", nil},
 	{"Poseidon2-Merkle over M31, leaves", "`merkle/prover.Build`, `Root`", []string{"merkle_leaves_m31"}, "4 a word read, 32 a row written",
 		[]figure{{bench: "merkle-rows8-2^25", time: "ms", permutations: 2*table - 1}}},
 	{"Poseidon2-Merkle over M31, levels", "`merkle/prover.Build`, `Root`, `RootOfDigests`: a launch a level", []string{"merkle_level2_m31", "merkle_level_m31"}, "arity 2: 64 a node read, 32 written",
