@@ -3,10 +3,12 @@ package groth16_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	gnark "github.com/consensys/gnark/backend/groth16"
+	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/frontend"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -66,6 +68,19 @@ func BenchmarkProve(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+		})
+		b.Run(fmt.Sprintf("2^%d/%s/batch of 8", log, d.Name()), func(b *testing.B) {
+			p, err := groth16.NewProver(r.pk, groth16.WithDevice(d.Name()), groth16.WithVerifyingKey(r.vk))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer p.Close()
+			for b.Loop() {
+				if _, err := p.ProveBatch(context.Background(), r.ccs, slices.Repeat([]witness.Witness{r.right}, 8)); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Milliseconds())/float64(8*b.N), "ms/proof")
 		})
 	}
 }

@@ -26,7 +26,8 @@ import (
 
 // key is a proving key at a place, over one of the curves.
 type key interface {
-	Prove(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig, random io.Reader) (Proof, error)
+	Solve(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig) (any, error)
+	Finish(ctx context.Context, solved any, random io.Reader) (Proof, error)
 	Bytes() int64
 	Current() bool
 	Whole() bool
@@ -195,14 +196,105 @@ func (p *Prover) Prove(ctx context.Context, ccs constraint.ConstraintSystem, ful
 	}
 	p.mu.RLock()
 	defer p.mu.RUnlock()
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
+	j := &job{ccs: ccs, full: fullWitness, config: config, random: &tape{r: p.o.random}}
+	proof, err := p.attempt(ctx, p.key, j)
+	return p.settle(ctx, j, proof, err)
+}
+
+// ProveBatch is Prove for several witnesses of one constraint system: while the device
+// makes a proof the next witness is solved. It stops at the first error, which names the
+// witness, and then returns the proofs of those before it. With a hash function among the
+// options, which is one object, there is nothing that goes on at the same time.
+func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem, witnesses []witness.Witness, opts ...backend.ProverOption) ([]Proof, error) {
+	config, err := backend.NewProverConfig(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("new prover config: %w", err)
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
+	var solver sync.WaitGroup
+	defer solver.Wait() // it uses the key
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type solved struct {
+		*job
+		solution any
+		err      error
+	}
+	solve := func(w witness.Witness) solved {
+		j := &job{ccs: ccs, full: w, config: config, random: &tape{r: p.o.random}}
+		solution, err := p.key.Solve(ctx, ccs, w, config)
+		return solved{j, solution, err}
+	}
+	next := make(chan solved)
+	if config.HashToFieldFn == nil {
+		solver.Go(func() {
+			for _, w := range witnesses {
+				s := solve(w)
+				select {
+				case next <- s:
+				case <-ctx.Done():
+					return
+				}
+				if s.err != nil {
+					return
+				}
+			}
+		})
+	}
+	var proofs []Proof
+	for i, w := range witnesses {
+		var s solved
+		if config.HashToFieldFn != nil {
+			s = solve(w)
+		} else {
+			select {
+			case s = <-next:
+			case <-ctx.Done():
+				return proofs, ctx.Err()
+			}
+		}
+		var proof Proof
+		err := s.err
+		if err == nil {
+			proof, err = p.finish(ctx, p.key, s.job, s.solution)
+		}
+		if proof, err = p.settle(ctx, s.job, proof, err); err != nil {
+			return proofs, fmt.Errorf("witness %d: %w", i, err)
+		}
+		proofs = append(proofs, proof)
+	}
+	return proofs, nil
+}
+
+// ready says whether proofs can be made.
+func (p *Prover) ready() error {
 	if p.key == nil {
-		return nil, ErrClosed
+		return ErrClosed
 	}
 	if !p.key.Current() {
-		return nil, fmt.Errorf("%w: the proving key has changed since the prover was made", ErrInput)
+		return fmt.Errorf("%w: the proving key has changed since the prover was made", ErrInput)
 	}
-	random := &tape{r: p.o.random}
-	proof, err := p.attempt(ctx, p.key, ccs, fullWitness, config, random)
+	return nil
+}
+
+// job is a proof to be made.
+type job struct {
+	ccs    constraint.ConstraintSystem
+	full   witness.Witness
+	config backend.ProverConfig
+	random *tape
+}
+
+// settle is a proof, or an error, as it came, but where a device is to blame: then the
+// CPU makes the proof again.
+func (p *Prover) settle(ctx context.Context, j *job, proof Proof, err error) (Proof, error) {
 	if err == nil || p.devices[0].Kind() == device.CPU {
 		return proof, err
 	}
@@ -216,23 +308,32 @@ func (p *Prover) Prove(ctx context.Context, ccs constraint.ConstraintSystem, ful
 		return nil, err
 	}
 	defer k.Close()
-	random.rewind()
-	return p.attempt(ctx, k, ccs, fullWitness, config, random)
+	j.random.rewind()
+	return p.attempt(ctx, k, j)
 }
 
-// attempt makes a proof and verifies it.
-func (p *Prover) attempt(ctx context.Context, k key, ccs constraint.ConstraintSystem, full witness.Witness, config backend.ProverConfig, random io.Reader) (Proof, error) {
-	proof, err := k.Prove(ctx, ccs, full, config, random)
+// attempt makes a proof at a place.
+func (p *Prover) attempt(ctx context.Context, k key, j *job) (Proof, error) {
+	solved, err := k.Solve(ctx, j.ccs, j.full, j.config)
+	if err != nil {
+		return nil, err
+	}
+	return p.finish(ctx, k, j, solved)
+}
+
+// finish makes the proof of a solution and verifies it.
+func (p *Prover) finish(ctx context.Context, k key, j *job, solved any) (Proof, error) {
+	proof, err := k.Finish(ctx, solved, j.random)
 	if err != nil || p.o.vk == nil {
 		return proof, err
 	}
-	public, err := full.Public()
+	public, err := j.full.Public()
 	if err != nil {
 		return nil, err
 	}
 	var opts []backend.VerifierOption
-	if config.HashToFieldFn != nil {
-		opts = append(opts, backend.WithVerifierHashToFieldFunction(config.HashToFieldFn))
+	if j.config.HashToFieldFn != nil {
+		opts = append(opts, backend.WithVerifierHashToFieldFunction(j.config.HashToFieldFn))
 	}
 	if err := Verify(proof, p.o.vk, public, opts...); err != nil {
 		return nil, fmt.Errorf("groth16: %w: it does not verify: %w", resident.ErrWrong, err)

@@ -3,6 +3,7 @@ package groth16_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"io"
 	"log/slog"
@@ -367,5 +368,56 @@ func TestLittleMemory(t *testing.T) {
 	p.Close()
 	if n := d.InUse() - before; n != 0 {
 		t.Errorf("%d bytes are left on the device", n)
+	}
+}
+
+// A batch's proofs are those of its witnesses, one by one, up to the first that cannot be
+// proved.
+func TestBatch(t *testing.T) {
+	r := setUp(t, ecc.BN254, named(t, "commits"))
+	var witnesses []witness.Witness
+	for i := range 6 {
+		w, err := frontend.NewWitness(&commits{i + 2, 7, 7 * (i + 2)}, ecc.BN254.ScalarField())
+		if err != nil {
+			t.Fatal(err)
+		}
+		witnesses = append(witnesses, w)
+	}
+	p, err := groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(r.vk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	for name, o := range map[string][]backend.ProverOption{"": nil, "with a hash": {backend.WithProverHashToFieldFunction(sha256.New())}} {
+		proofs, err := p.ProveBatch(context.Background(), r.ccs, witnesses, o...)
+		if err != nil || len(proofs) != len(witnesses) {
+			t.Fatalf("%s: %d proofs, error %v", name, len(proofs), err)
+		}
+		for i, proof := range proofs {
+			public, err := witnesses[i].Public()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var vo []backend.VerifierOption
+			if o != nil {
+				vo = append(vo, backend.WithVerifierHashToFieldFunction(sha256.New()))
+			}
+			if err := groth16.Verify(proof, r.vk, public, vo...); err != nil {
+				t.Errorf("%s: proof %d: %v", name, i, err)
+			}
+		}
+	}
+	witnesses[3] = r.wrong
+	proofs, err := p.ProveBatch(context.Background(), r.ccs, witnesses)
+	if len(proofs) != 3 || err == nil || !strings.HasPrefix(err.Error(), "witness 3: constraint #") {
+		t.Errorf("a wrong witness: %d proofs, error %v", len(proofs), err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if proofs, err := p.ProveBatch(ctx, r.ccs, witnesses); len(proofs) != 0 || !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %d proofs, error %v", len(proofs), err)
+	}
+	if proofs, err := p.ProveBatch(context.Background(), r.ccs, nil); len(proofs) != 0 || err != nil {
+		t.Errorf("no witness: %d proofs, error %v", len(proofs), err)
 	}
 }

@@ -32,9 +32,17 @@ import (
 	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
-// Prove proves that the constraint system is satisfied. The blinding r and s is taken
-// from random, in this order, once the system is solved.
-func (k *Key) Prove(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig, random io.Reader) (groth16.Proof, error) {
+// Solved is a satisfied constraint system: what a proof is made of.
+type Solved struct {
+	circuit  *circuit
+	proof    *gnark.Proof // its commitments
+	private  [][]fr.Element
+	solution *cs.R1CSSolution
+}
+
+// Solve computes the wires of a constraint system, and commitments. Its errors are the
+// solver's own where the witness does not satisfy the system.
+func (k *Key) Solve(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig) (any, error) {
 	r1cs, ok := ccs.(*cs.R1CS)
 	if !ok || r1cs == nil {
 		return nil, fmt.Errorf("the proving key is over %s, the constraint system is a %T", curve.ID, ccs)
@@ -52,13 +60,22 @@ func (k *Key) Prove(ctx context.Context, ccs constraint.ConstraintSystem, full w
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	proof := &gnark.Proof{}
-	solution, private, err := k.solve(ctx, r1cs, c, full, opt, proof)
-	if err != nil {
+	s := &Solved{circuit: c, proof: &gnark.Proof{}}
+	if s.solution, s.private, err = k.solve(ctx, r1cs, c, full, opt, s.proof); err != nil {
 		return nil, err
 	}
-	wires := []fr.Element(solution.W)
-	if err := k.proveKnowledge(ctx, c, wires, private, proof); err != nil {
+	return s, nil
+}
+
+// Finish makes the proof of what Solve returned, once. The blinding r and s is taken from
+// random, in this order.
+func (k *Key) Finish(ctx context.Context, solved any, random io.Reader) (groth16.Proof, error) {
+	x, ok := solved.(*Solved)
+	if !ok {
+		return nil, fmt.Errorf("a solution of type %T", solved)
+	}
+	wires := []fr.Element(x.solution.W)
+	if err := k.proveKnowledge(ctx, x.circuit, wires, x.private, x.proof); err != nil {
 		return nil, err
 	}
 	r, err := element(random)
@@ -69,19 +86,19 @@ func (k *Key) Prove(ctx context.Context, ccs constraint.ConstraintSystem, full w
 	if err != nil {
 		return nil, fmt.Errorf("blinding: %w", err)
 	}
-	sums, err := k.sums(ctx, c, wires, solution)
+	sums, err := k.sums(ctx, x.circuit, wires, x.solution)
 	if err != nil {
 		return nil, err
 	}
-	b1 := k.assemble(proof, sums, r, s)
+	b1 := k.assemble(x.proof, sums, r, s)
 	if k.related {
-		if same, err := related(k.pk, &b1, &proof.Bs); err != nil {
+		if same, err := related(k.pk, &b1, &x.proof.Bs); err != nil {
 			return nil, err
 		} else if !same {
 			return nil, fmt.Errorf("%w: B differs between G1 and G2", resident.ErrWrong)
 		}
 	}
-	return proof, nil
+	return x.proof, nil
 }
 
 // solve computes all wires, and the evaluations of A, B and C. A commitment is computed
