@@ -61,8 +61,9 @@ DEVICE_INLINE void store(u32 *to, u32 i, const F &x) {
 
 // A tile in shared memory is QUADS planes of 16-byte pieces. Eight neighbours of a warp
 // access 128 bytes at a time; slot changes the lowest three bits of an index so that they
-// meet in no bank, be it that their indices are consecutive or that they are 4 apart.
-DEVICE_INLINE u32 slot(u32 i) { return i ^ (i >> 3 & 3) ^ (i >> 2 & 4); }
+// meet in no bank: where tiles are one column wide, three bits of the index are different in
+// them, 0 to 2, or 2 to 4 in the window at 0, or 4 to 6 in that at 2.
+DEVICE_INLINE u32 slot(u32 i) { return i ^ (i >> 3 & 3) ^ (i >> 5 & 1) ^ (i >> 4 & 4); }
 
 DEVICE_INLINE void put(uint4 *tile, u32 size, u32 i, const F &x) {
   const u32 s = slot(i);
@@ -104,14 +105,15 @@ struct Pass {
     first = (tile >> tiles << remaining) + ((tile & ((1u << tiles) - 1)) << width) + own;
   }
 
-  // low is the part of the row's index below a window.
-  __device__ __forceinline__ u32 low(u32 at) const { return rest & ((1u << at) - 1); }
+  // low is the part of the row's index below a window, high the part above. Threads take rows
+  // in order, but for the window at 2 so that all lanes of a warp have the same low part: those
+  // with 0 have no products there.
+  __device__ __forceinline__ u32 low(u32 at) const { return at == 2 ? rest >> (bits - 4) : rest & ((1u << at) - 1); }
+  __device__ __forceinline__ u32 high(u32 at) const { return at == 2 ? rest & ((1u << (bits - 4)) - 1) : rest >> at; }
 
   // row of a value in a window. Two rows stand at the window's upper bit, and the other two
   // values are nothing.
-  __device__ __forceinline__ u32 row(u32 at, u32 v) const {
-    return (rest >> at << (at + 2) | v << at | low(at)) >> (bits == 1);
-  }
+  __device__ __forceinline__ u32 row(u32 at, u32 v) const { return (high(at) << (at + 2) | v << at | low(at)) >> (bits == 1); }
   __device__ __forceinline__ bool there(u32 v) const { return bits > 1 || (v & 1) == 0; }
 
   // place of a row in the tile, and in memory.
@@ -210,9 +212,10 @@ struct Tile {
 };
 
 // twist multiplies what a window's layers gave, or take, by the twiddles between it and the
-// bits below. The first value, and the second where the window is single, have none.
+// bits below. The first value, and the second where the window is single, have none; those of
+// low part 0, which are all in the window at 0, are one.
 DEVICE_INLINE void twist(F (&x)[VALUES], const Twiddles &twiddles, u32 low, u32 at, bool single) {
-  if (at == 0) {
+  if (!single && low == 0) {
 #pragma unroll
     for (u32 v = 1; v < VALUES; v++) x[v] = fine(x[v]);
     return;
