@@ -8,6 +8,7 @@ import (
 	curve "github.com/consensys/gnark-crypto/ecc/bn254"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr/fft"
+	"github.com/consensys/gnark-crypto/utils"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
@@ -36,7 +37,7 @@ func TestQuotient(t *testing.T) {
 	for k, v := range values {
 		p := append(append([]fr.Element(nil), v...), make([]fr.Element, n-given)...)
 		domain.FFTInverse(p, fft.DIF)
-		fft.BitReverse(p)
+		utils.BitReverse(p)
 		for i := n - 1; i >= 0; i-- {
 			at[k].Mul(&at[k], &point).Add(&at[k], &p[i])
 		}
@@ -53,7 +54,7 @@ func TestQuotient(t *testing.T) {
 	for i := 1; i < n; i++ {
 		powers[i].Mul(&powers[i-1], &point)
 	}
-	fft.BitReverse(powers)
+	utils.BitReverse(powers)
 	points := curve.BatchScalarMultiplicationG1(&g, powers)[:n-1]
 	var generator, coset big.Int
 	domain.Generator.BigInt(&generator)
