@@ -3,6 +3,7 @@ package circom
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -15,15 +16,15 @@ import (
 
 // Options are choices of a prover. The zero value is right for most.
 type Options struct {
-	// Device is where the multi-scalar multiplications run: "auto" if it is empty, which is
-	// a GPU if there is one; see device.Open.
+	// Device is where the sums and transforms run: "auto" if it is empty, which is a GPU if
+	// there is one and the circuit is large enough for it; see device.Choose.
 	Device string
 	// Rand is where the two numbers that hide the witness come from, 48 bytes each:
 	// crypto/rand if it is nil. Two proofs of different witnesses with the same numbers
 	// tell about the witnesses. It must be safe for concurrent use if the Prover is used so.
 	Rand io.Reader
-	// Log takes a report of a device that computed a wrong proof: slog's default if it is
-	// nil.
+	// Log takes reports of devices that failed or computed a wrong proof: slog's default if it
+	// is nil.
 	Log *slog.Logger
 }
 
@@ -81,15 +82,29 @@ func NewProver(key *ZKey, o Options) (*Prover, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	dev, err := device.Open(o.Device)
+	dev, err := device.Choose(o.Device, "groth16", key.domain)
 	if err != nil {
 		return nil, fmt.Errorf("circom: %w", err)
 	}
-	run, err := key.provingKey.on(key, dev)
-	if err != nil {
-		return nil, fmt.Errorf("circom: %s on %s: %w", key.name, dev.Name(), err)
+	p := &Prover{key: key, o: o, dev: dev}
+	if p.run, err = key.provingKey.on(key, dev); err != nil && p.replaceable(err) {
+		o.Log.Warn("circom: the GPU failed, going on with the CPU", "device", dev.Name(), "key", key.name, "reason", err)
+		if p.dev, err = device.Open("cpu"); err != nil {
+			return nil, fmt.Errorf("circom: %w", err)
+		}
+		p.run, err = key.provingKey.on(key, p.dev)
 	}
-	return &Prover{key: key, o: o, dev: dev, run: run}, nil
+	if err != nil {
+		return nil, fmt.Errorf("circom: %s on %s: %w", key.name, p.dev.Name(), err)
+	}
+	return p, nil
+}
+
+// replaceable says whether the CPU is to do what the device could not: where the choice of
+// the device is the program's, and the failure is the device's.
+func (p *Prover) replaceable(err error) bool {
+	return device.Automatic(p.o.Device) && p.dev.Kind() != device.CPU &&
+		(errors.Is(err, device.ErrNoMemory) || errors.Is(err, device.ErrFault) || errors.Is(err, device.ErrUnavailable))
 }
 
 // Close gives the device's memory back, once running proofs are done.
@@ -103,10 +118,10 @@ func (p *Prover) Close() {
 }
 
 // Prove makes a proof. It is verified before it is returned. If it is not valid and the
-// device is not the CPU, the CPU makes it again with the same numbers, and the fault is
-// logged where that one is valid; a witness that does not satisfy the circuit is an
-// ErrUnsatisfied, of which R1CS.Check tells the constraint. When ctx is done Prove stops
-// with its error.
+// device is not the CPU, or if a device that was chosen automatically fails, the CPU makes it
+// again with the same numbers, and the fault is logged where that one is valid; a witness
+// that does not satisfy the circuit is an ErrUnsatisfied, of which R1CS.Check tells the
+// constraint. When ctx is done Prove stops with its error.
 func (p *Prover) Prove(ctx context.Context, w *Witness) (Proof, error) {
 	if err := p.key.matches(w); err != nil {
 		return Proof{}, err
@@ -126,19 +141,20 @@ func (p *Prover) Prove(ctx context.Context, w *Witness) (Proof, error) {
 	}
 	public := w.Public(p.key.public)
 	proof, err := p.run.prove(ctx, w.Values, r, s)
-	if err != nil {
+	fault := err
+	if err == nil {
+		if fault = Verify(p.key.vk, public, proof); fault == nil {
+			return proof, nil
+		}
+	} else if !p.replaceable(err) {
 		return Proof{}, fmt.Errorf("circom: proof on %s: %w", p.dev.Name(), err)
-	}
-	bad := Verify(p.key.vk, public, proof)
-	if bad == nil {
-		return proof, nil
 	}
 	if p.dev.Kind() != device.CPU {
 		if proof, err = p.onCPU(ctx, w.Values, r, s); err != nil {
 			return Proof{}, err
 		}
 		if Verify(p.key.vk, public, proof) == nil {
-			p.o.Log.Error("circom: a device computed a wrong proof; the CPU made it again", "device", p.dev.Name(), "key", p.key.name, "fault", bad)
+			p.o.Log.Error("circom: a proof failed on the device, the CPU made it again", "device", p.dev.Name(), "key", p.key.name, "reason", fault)
 			return proof, nil
 		}
 	}

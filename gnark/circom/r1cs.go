@@ -211,10 +211,10 @@ func sameCircuit(what string, id ecc.ID, wires int, s system, w *Witness) error 
 	case w.Values[0] != (Element{1}):
 		return fmt.Errorf("circom: %w: wire 0 has the value %s and not 1", ErrUnsatisfied, w.Values[0].Big())
 	}
-	for i := range w.Values {
+	return forEach(len(w.Values), func(i int) error {
 		if !below(w.Values[i][:], s.curve().rWords) {
 			return fmt.Errorf("circom: %w: the value of wire %d is not below the field's order", ErrMismatch, i)
 		}
-	}
-	return nil
+		return nil
+	})
 }

@@ -1,6 +1,7 @@
 package circom
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -172,8 +173,12 @@ func (p *pairing[G, H, S]) verify(vk *VerifyingKey, public []Element, proof *Pro
 // equation is Groth16's, for points of the right groups.
 func (p *pairing[G, H, S]) equation(k *pairs[G, H], public []Element, a G, b H, c G) error {
 	l := k.ic[0]
-	for i, v := range public {
-		l = p.g1.add(l, p.g1.mul(k.ic[i+1], v.Big()))
+	if len(public) > 0 {
+		sum, err := p.sum1.Host.Sum(context.Background(), k.ic[1:], p.montgomery(public))
+		if err != nil {
+			return fmt.Errorf("circom: public signals: %w", err)
+		}
+		l = p.g1.add(l, sum)
 	}
 	ok, err := p.holds([]G{p.g1.neg(a), k.alpha, l, c}, []H{b, k.beta, k.gamma, k.delta})
 	if err != nil {
