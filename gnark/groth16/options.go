@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+
+	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
 )
 
 // Option is a choice of NewProver.
@@ -89,7 +91,7 @@ func WithLogger(l *slog.Logger) Option {
 
 // ErrInput is the class of errors in what the caller passes: keys, constraint systems
 // and witnesses that do not belong together, options out of range.
-var ErrInput = errors.New("groth16: bad input")
+var ErrInput = resident.ErrInput
 
 // ErrClosed is what a Prover returns after Close.
 var ErrClosed = errors.New("groth16: the prover was closed")

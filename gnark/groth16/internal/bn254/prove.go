@@ -43,11 +43,11 @@ type Solved struct {
 func (k *Key) Solve(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig) (any, error) {
 	r1cs, ok := ccs.(*cs.R1CS)
 	if !ok || r1cs == nil {
-		return nil, fmt.Errorf("the proving key is over %s, the constraint system is a %T", curve.ID, ccs)
+		return nil, fmt.Errorf("%w: the proving key is over %s, the constraint system is a %T", resident.ErrInput, curve.ID, ccs)
 	}
 	c, err := k.describe(r1cs)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: %w", resident.ErrInput, err)
 	}
 	if full == nil {
 		return nil, witness.ErrInvalidWitness

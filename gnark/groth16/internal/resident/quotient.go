@@ -69,22 +69,37 @@ func SumQuotient[P, S any](ctx context.Context, q *Quotient[S], z *Points[P, S],
 		return none, err
 	}
 	defer queue.Close()
+	copies, err := q.dev.NewQueue(ctx)
+	if err != nil {
+		return none, err
+	}
+	defer copies.Close()
 	var values [3]device.Buffer[S]
+	var words [3]device.Buffer[uint64]
 	for i, v := range [][]S{a, b, c} {
-		if values[i], err = device.Alloc[S](queue, q.n); err != nil {
+		if values[i], err = device.Alloc[S](copies, q.n); err != nil {
 			return none, err
 		}
 		defer values[i].Free()
-		if err := values[i].Slice(len(v), q.n).Zero(queue); err != nil {
+		words[i] = device.View[uint64](values[i])
+		if err := values[i].Slice(len(v), q.n).Zero(copies); err != nil {
 			return none, err
 		}
-		if err := values[i].Slice(0, len(v)).CopyFrom(queue, v); err != nil {
+		if err := values[i].Slice(0, len(v)).CopyFrom(copies, v); err != nil {
 			return none, err
 		}
-	}
-	words := func(i int) device.Buffer[uint64] { return device.View[uint64](values[i]) }
-	if err := q.t.Quotient(queue, words(0), words(1), words(2)); err != nil {
-		return none, err
+		// Copies take longer than transforms, so that these go on while the next comes.
+		if err := queue.After(copies); err != nil {
+			return none, err
+		}
+		if i < 2 {
+			err = q.t.ToCoset(queue, words[i])
+		} else {
+			err = q.t.QuotientOnCoset(queue, words[0], words[1], words[2])
+		}
+		if err != nil {
+			return none, err
+		}
 	}
 	h := values[0].Slice(0, q.n-1)
 	if z.bases == nil || len(z.place.devices) > 1 {

@@ -13,6 +13,10 @@ import (
 	"github.com/zkwarp/zkwarp/msm"
 )
 
+// ErrInput is the class of errors of keys, constraint systems and options that are not
+// well-formed, or do not belong together.
+var ErrInput = errors.New("groth16: bad input")
+
 // ErrWrong says that the parts of a proof do not fit one another, or it does not verify, so
 // that a device must have computed something wrong.
 var ErrWrong = errors.New("wrong proof")
