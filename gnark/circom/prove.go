@@ -17,7 +17,8 @@ import (
 // Options are choices of a prover. The zero value is right for most.
 type Options struct {
 	// Device is where the sums and transforms run: "auto" if it is empty, which is a GPU if
-	// there is one and the circuit is large enough for it; see device.Choose.
+	// there is one and the circuit is large enough for it; "cuda:all" shares each sum among
+	// all GPUs, of which the first does the transforms. See device.OpenList.
 	Device string
 	// Rand is where the two numbers that hide the witness come from, 48 bytes each:
 	// crypto/rand if it is nil. Two proofs of different witnesses with the same numbers
@@ -36,7 +37,7 @@ type Prover struct {
 
 	mu     sync.RWMutex
 	closed bool
-	dev    *device.Device
+	dev    *device.Device // the first, for reports
 	run    runner
 }
 
@@ -82,17 +83,21 @@ func NewProver(key *ZKey, o Options) (*Prover, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	dev, err := device.Choose(o.Device, "groth16", key.domain)
+	name := o.Device
+	if device.Automatic(name) && !device.Prefer("groth16", key.domain) {
+		name = "cpu"
+	}
+	devices, err := device.OpenList(name)
 	if err != nil {
 		return nil, fmt.Errorf("circom: %w", err)
 	}
-	p := &Prover{key: key, o: o, dev: dev}
-	if p.run, err = key.provingKey.on(key, dev); err != nil && p.replaceable(err) {
-		o.Log.Warn("circom: the GPU failed, going on with the CPU", "device", dev.Name(), "key", key.name, "reason", err)
+	p := &Prover{key: key, o: o, dev: devices[0]}
+	if p.run, err = key.provingKey.on(key, devices); err != nil && p.replaceable(err) {
+		o.Log.Warn("circom: the GPU failed, going on with the CPU", "device", p.dev.Name(), "key", key.name, "reason", err)
 		if p.dev, err = device.Open("cpu"); err != nil {
 			return nil, fmt.Errorf("circom: %w", err)
 		}
-		p.run, err = key.provingKey.on(key, p.dev)
+		p.run, err = key.provingKey.on(key, []*device.Device{p.dev})
 	}
 	if err != nil {
 		return nil, fmt.Errorf("circom: %s on %s: %w", key.name, p.dev.Name(), err)
@@ -166,7 +171,7 @@ func (p *Prover) onCPU(ctx context.Context, w []Element, r, s *big.Int) (Proof, 
 	if err != nil {
 		return Proof{}, fmt.Errorf("circom: %w", err)
 	}
-	run, err := p.key.provingKey.on(p.key, cpu)
+	run, err := p.key.provingKey.on(p.key, []*device.Device{cpu})
 	if err != nil {
 		return Proof{}, fmt.Errorf("circom: %s on the CPU: %w", p.key.name, err)
 	}
@@ -198,19 +203,26 @@ type resident[G, H, S any] struct {
 }
 
 // on implements provingKey.
-func (k *key[G, H, S]) on(z *ZKey, dev *device.Device) (runner, error) {
+func (k *key[G, H, S]) on(z *ZKey, devices []*device.Device) (runner, error) {
 	p := k.pairing
 	r := &resident[G, H, S]{key: k, public: z.public}
 	var err error
-	if r.quotient, err = p.quotientOn(dev, z.domain, k.shift); err != nil {
+	if r.quotient, err = p.quotientOn(devices, z.domain, k.shift); err != nil {
 		return nil, err
+	}
+	options := func(like *msm.Digits) msm.Options {
+		o := msm.Options{Digits: like}
+		if len(devices) > 1 {
+			o.Devices = devices
+		}
+		return o
 	}
 	bases := func(points []G, like *msm.Digits) *msm.Bases[G, S] {
 		if err != nil {
 			return nil
 		}
 		var b *msm.Bases[G, S]
-		b, err = msm.New(dev, p.sum1, points, msm.Options{Digits: like})
+		b, err = msm.New(devices[0], p.sum1, points, options(like))
 		return b
 	}
 	// A, B1 and B2 are over the same scalars, which are sorted once.
@@ -218,7 +230,7 @@ func (k *key[G, H, S]) on(z *ZKey, dev *device.Device) (runner, error) {
 		r.b1 = bases(k.b1, r.a1.Digits())
 	}
 	if err == nil {
-		r.b2, err = msm.New(dev, p.sum2, k.b2, msm.Options{Digits: r.a1.Digits()})
+		r.b2, err = msm.New(devices[0], p.sum2, k.b2, options(r.a1.Digits()))
 	}
 	r.c1, r.h1 = bases(k.c1, nil), bases(k.h1, nil)
 	if err != nil {

@@ -46,8 +46,8 @@ func (m *matrix[S]) times(f *scalars[S], w []S) []S {
 }
 
 // quotientOn is for a domain of n elements; shift is the root of order 2n.
-func (p *pairing[G, H, S]) quotientOn(dev *device.Device, n int, shift S) (quotient[G, S], error) {
-	log := log2(n)
+func (p *pairing[G, H, S]) quotientOn(devices []*device.Device, n int, shift S) (quotient[G, S], error) {
+	log, dev := log2(n), devices[0]
 	if dev.Kind() == device.CPU || log >= scalar.MaxLog {
 		return &hostQuotient[G, S]{p.field, p.transform(n, shift)}, nil
 	}
@@ -56,7 +56,7 @@ func (p *pairing[G, H, S]) quotientOn(dev *device.Device, n int, shift S) (quoti
 		return nil, err
 	}
 	defer q.Close()
-	d := &deviceQuotient[G, S]{group: p.g1, dev: dev, n: n}
+	d := &deviceQuotient[G, S]{group: p.g1, dev: dev, several: len(devices) > 1, n: n}
 	for _, t := range []struct {
 		to  **scalar.Transform
 		log int
@@ -112,6 +112,7 @@ func reversal(n int) func(int) int {
 type deviceQuotient[G, S any] struct {
 	group     *group[G]
 	dev       *device.Device
+	several   bool // the points are on other devices too
 	n         int
 	even, all *scalar.Transform
 }
@@ -157,7 +158,18 @@ func (d *deviceQuotient[G, S]) sum(ctx context.Context, points *msm.Bases[G, S],
 			return none, err
 		}
 	}
-	sum, err := points.SumBuffer(ctx, second)
+	var sum G
+	if d.several { // each of which takes a part of the scalars, from the host
+		if err := second.CopyTo(q, a); err != nil {
+			return none, err
+		}
+		if err := q.Sync(); err != nil {
+			return none, err
+		}
+		sum, err = points.Sum(ctx, a)
+	} else {
+		sum, err = points.SumBuffer(ctx, second)
+	}
 	if err != nil {
 		return none, err
 	}

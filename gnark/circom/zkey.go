@@ -26,8 +26,8 @@ type ZKey struct {
 
 // provingKey is the part of a key whose types are those of its curve.
 type provingKey interface {
-	// on puts the points on a device.
-	on(k *ZKey, dev *device.Device) (runner, error)
+	// on puts the points on devices, one at least.
+	on(k *ZKey, devices []*device.Device) (runner, error)
 }
 
 var zkey = format{
