@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/consensys/gnark/backend/witness"
+	"github.com/spf13/cobra"
+
+	"github.com/zkwarp/zkwarp/gnark/circom"
+	"github.com/zkwarp/zkwarp/gnark/groth16"
+)
+
+func (a *app) verifyCommand() *cobra.Command {
+	var f flags
+	var vkey string
+	c := &cobra.Command{
+		Use:   "verify PROOF",
+		Short: "Verify a proof",
+		Long: "verify --curve C --vk FILE --public FILE PROOF verifies a proof of gnark, with the public witness; verify --vkey verification_key.json\n" +
+			"--public public.json proof.json one of circom and snarkjs.",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("%d proofs are named, want one", len(args))
+			}
+			return nil
+		},
+		RunE: func(_ *cobra.Command, args []string) error {
+			err := error(nil)
+			if vkey != "" {
+				err = cmp.Or(needs("public", f.public), alone("vkey", "curve", f.curve, "vk", f.vk))
+			} else {
+				err = needs("curve", f.curve, "vk", f.vk, "public", f.public)
+			}
+			switch {
+			case err != nil:
+				return err
+			case vkey != "":
+				err = verifyCircom(vkey, f.public, args[0])
+			default:
+				err = verifyGnark(&f, args[0])
+			}
+			if err == nil {
+				fmt.Fprintln(a.out, "accepted")
+			}
+			return err
+		},
+	}
+	fs := c.Flags()
+	fs.StringVar(&f.curve, "curve", "", "bn254, bls12-377, bls12-381 or bw6-761, which gnark's files do not tell")
+	fs.StringVar(&f.vk, "vk", "", "gnark's verifying key")
+	fs.StringVar(&vkey, "vkey", "", "snarkjs's verification_key.json")
+	fs.StringVar(&f.public, "public", "", "the public witness, or public.json")
+	return c
+}
+
+func verifyGnark(f *flags, path string) error {
+	id, err := curve(f.curve)
+	if err != nil {
+		return err
+	}
+	vk, proof := groth16.NewVerifyingKey(id), groth16.NewProof(id)
+	public, err := witness.New(id.ScalarField())
+	if err != nil {
+		return err
+	}
+	if err := read("verifying key", f.vk, vk); err != nil {
+		return err
+	}
+	if err := read("public witness", f.public, public); err != nil {
+		return err
+	}
+	if err := read("proof", path, proof); err != nil {
+		return err
+	}
+	if err := groth16.Verify(proof, vk, public); err != nil {
+		return coded(ExitRejected, fmt.Errorf("%s is rejected: %w", path, err))
+	}
+	return nil
+}
+
+func verifyCircom(vkey, public, path string) error {
+	key, err := circom.OpenJSON[circom.VerifyingKey](vkey)
+	if err != nil {
+		return err
+	}
+	signals, err := circom.OpenJSON[circom.Public](public)
+	if err != nil {
+		return err
+	}
+	proof, err := circom.OpenJSON[circom.Proof](path)
+	if err != nil {
+		return err
+	}
+	if err := circom.Verify(&key, signals, proof); err != nil {
+		return coded(ExitRejected, fmt.Errorf("%s is rejected: %w", path, err))
+	}
+	return nil
+}
