@@ -2,6 +2,7 @@ package msm
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -20,6 +21,21 @@ func (b *Bases[P, S]) reside(devices []*device.Device, points ...pointsFrom) err
 	if b.n == 0 {
 		return nil
 	}
+	err := b.resideIn(devices, points)
+	if errors.Is(err, device.ErrNoMemory) && !b.options.given && form(b.curve.Group, &b.options) != b.curve.Group {
+		// The form in which additions are faster takes half as much memory again, and the
+		// caller may hold the points themselves.
+		b.options.given = true
+		err = b.resideIn(devices, points)
+	}
+	if err != nil {
+		b.Close()
+	}
+	return err
+}
+
+// resideIn does it in the form that the options ask for, on all devices or none.
+func (b *Bases[P, S]) resideIn(devices []*device.Device, points []pointsFrom) error {
 	var err error
 	there := points[0].stay(b.curve.Group, &b.options)
 	if b.windows, err = chooseWindows(devices[0], b.curve.Group, b.n, len(devices), &b.options, there); err != nil {
@@ -30,7 +46,10 @@ func (b *Bases[P, S]) reside(devices []*device.Device, points ...pointsFrom) err
 		from.checked = i > 0 && len(points) == 1
 		r, err := newResident(d, b.curve.Group, b.n, b.windows, &b.options, from)
 		if err != nil {
-			b.Close()
+			for _, r := range b.residents {
+				r.free()
+			}
+			b.residents = nil
 			return err
 		}
 		b.residents = append(b.residents, r)

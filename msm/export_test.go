@@ -49,3 +49,12 @@ func WithCount(o Options, g *curve.Group, count int) (Options, error) {
 	o.windows = w
 	return o, err
 }
+
+// WithPiece is o with so many points in two forms at a time.
+func WithPiece(o Options, points int) Options {
+	o.piece = points
+	return o
+}
+
+// Form is the name of the group in which b's sums are made.
+func (b *Bases[P, S]) Form() string { return b.residents[0].group.Name }

@@ -48,7 +48,12 @@ type Options struct {
 	// scalars that those prepare can be used for these too.
 	Digits *Digits
 
+	// given keeps the points in the form in which they are given: for another there is too
+	// little memory.
+	given bool
+
 	// For tests:
+	piece   int           // of points that are there in two forms at a time; 0 for 2^22
 	groups  int           // of windows; 0 for what is thought best
 	adder   int           // of points in buckets
 	link    float64       // of all uploads, for tests; 0 for what it is
@@ -57,6 +62,14 @@ type Options struct {
 
 // checks says whether the bases are to be checked.
 func (o *Options) checks() bool { return o.Check || o.Subgroup == Verify }
+
+// formPiece is how many points are there in two forms at a time.
+func (o *Options) formPiece() int {
+	if o.piece > 0 {
+		return o.piece
+	}
+	return 1 << 22
+}
 
 // whole says whether nothing keeps all points from being added at once, in the way that
 // is thought best.

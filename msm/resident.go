@@ -81,8 +81,12 @@ func chooseWindows(dev *device.Device, g *curve.Group, n, devices int, o *Option
 		if there && w.Copies == 1 {
 			points = 0
 		} else if g.Edwards != nil {
-			// Both forms are there for a moment.
-			if both := points + int64(n)*int64(w.Copies)*int64(given); free > 0 && both > free {
+			// Both forms are there for a moment, of copies; else of a piece of the points.
+			other := min(n, o.formPiece())
+			if w.Copies > 1 {
+				other = n * w.Copies
+			}
+			if both := points + int64(other)*int64(given); free > 0 && both > free {
 				least = min(least, both)
 				continue
 			}
@@ -122,7 +126,7 @@ func memory(dev *device.Device) (int64, error) {
 // form is the form of a group that sums are made in: Edwards' where there is one, and
 // all bases are known to be in the subgroup in which it has no exceptions.
 func form(g *curve.Group, o *Options) *curve.Group {
-	if f := edwards.Form(g); f != nil && o.Subgroup != Unchecked {
+	if f := edwards.Form(g); f != nil && o.Subgroup != Unchecked && !o.given {
 		return f
 	}
 	return g
@@ -172,26 +176,12 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 	}
 	if from.stay(g, o) && w.Copies == 1 {
 		r.points, r.borrows = from.device, true
-		return r, checkOn(q, g, from, from.device, o)
+		return r, checkOn(q, g, from, from.device, 0, o)
 	}
-	each := g.AffineBytes() / 4
-	if r.points, err = device.Alloc[uint32](q, n*w.Copies*each); err != nil {
-		return nil, fmt.Errorf("msm: %s: %d bases, %d copies: %w", g.Name, n, w.Copies, err)
-	}
-	first := r.points.Slice(0, n*each)
-	if from.device.Len() > 0 {
-		err = device.Copy(q, first, from.device)
+	if f := form(g, o); f != g && w.Copies == 1 {
+		err = r.inPieces(q, f, from)
 	} else {
-		err = first.CopyFrom(q, from.host)
-	}
-	if err == nil {
-		err = checkOn(q, g, from, first, o)
-	}
-	if err == nil && w.Copies > 1 {
-		err = bases.Multiples(q, g, r.points, w.Copies, w.Stride)
-	}
-	if f := form(g, o); err == nil && f != g {
-		err = r.toEdwards(q, f)
+		err = r.allAtOnce(q, f, from)
 	}
 	if err == nil {
 		err = q.Sync()
@@ -207,26 +197,38 @@ func newResident(dev *device.Device, g *curve.Group, n int, w *plan.Windows, o *
 	return r, nil
 }
 
-// checkOn does the checks that the options ask for, of points which are on a device.
-func checkOn(q *device.Queue, g *curve.Group, from pointsFrom, points device.Buffer[uint32], o *Options) error {
-	if from.checked || !o.checks() {
-		return nil
+// take puts the points from lo on into to, which lies on q's device.
+func (p pointsFrom) take(q *device.Queue, g *curve.Group, to device.Buffer[uint32], lo int) error {
+	lo *= g.AffineBytes() / 4
+	if p.device.Len() > 0 {
+		return device.Copy(q, to, p.device.Slice(lo, lo+to.Len()))
 	}
-	what := "on the curve"
-	i, err := bases.OnCurve(q, g, points)
-	if err == nil && i < 0 && o.Subgroup == Verify {
-		what = "in the subgroup of prime order"
-		i, err = bases.InSubgroup(q, g, points)
-	}
-	if err == nil && i >= 0 {
-		return badPoints(g, fmt.Errorf("point %d is not %s", i, what))
-	}
-	return err
+	return to.CopyFrom(q, p.host[lo:lo+to.Len()])
 }
 
-// toEdwards replaces the points by those of another form of the curve.
-func (r *resident) toEdwards(q *device.Queue, form *curve.Group) error {
-	points, err := device.Alloc[uint32](q, r.n*r.windows.Copies*form.AffineBytes()/4)
+// allAtOnce takes all points, makes the copies that the windows ask for, and from them
+// those in another form of the curve, if that is not the points' own.
+func (r *resident) allAtOnce(q *device.Queue, form *curve.Group, from pointsFrom) (err error) {
+	g, copies, each := r.group, r.windows.Copies, r.group.AffineBytes()/4
+	if r.points, err = device.Alloc[uint32](q, r.n*copies*each); err != nil {
+		return fmt.Errorf("%d points, %d copies: %w", r.n, copies, err)
+	}
+	first := r.points.Slice(0, r.n*each)
+	if err := from.take(q, g, first, 0); err != nil {
+		return err
+	}
+	if err := checkOn(q, g, from, first, 0, r.options); err != nil {
+		return err
+	}
+	if copies > 1 {
+		if err := bases.Multiples(q, g, r.points, copies, r.windows.Stride); err != nil {
+			return err
+		}
+	}
+	if form == g {
+		return nil
+	}
+	points, err := device.Alloc[uint32](q, r.n*copies*form.AffineBytes()/4)
 	if err != nil {
 		return err
 	}
@@ -237,6 +239,53 @@ func (r *resident) toEdwards(q *device.Queue, form *curve.Group) error {
 	r.points.Free()
 	r.points, r.group = points, form
 	return nil
+}
+
+// inPieces takes points into another form of the curve, some of them at a time.
+func (r *resident) inPieces(q *device.Queue, form *curve.Group, from pointsFrom) (err error) {
+	g, each, other := r.group, r.group.AffineBytes()/4, form.AffineBytes()/4
+	if r.points, err = device.Alloc[uint32](q, r.n*other); err != nil {
+		return fmt.Errorf("%d points: %w", r.n, err)
+	}
+	size := r.options.formPiece()
+	piece, err := device.Alloc[uint32](q, min(r.n, size)*each)
+	if err != nil {
+		return err
+	}
+	defer piece.Free()
+	for lo := 0; lo < r.n; lo += size {
+		n := min(r.n-lo, size)
+		points := piece.Slice(0, n*each)
+		if err := from.take(q, g, points, lo); err != nil {
+			return err
+		}
+		if err := checkOn(q, g, from, points, lo, r.options); err != nil {
+			return err
+		}
+		if err := edwards.FromAffine(q, form, r.points.Slice(lo*other, (lo+n)*other), points); err != nil {
+			return err
+		}
+	}
+	r.group = form
+	return nil
+}
+
+// checkOn does the checks that the options ask for, of the points from number lo on,
+// which are on a device.
+func checkOn(q *device.Queue, g *curve.Group, from pointsFrom, points device.Buffer[uint32], lo int, o *Options) error {
+	if from.checked || !o.checks() {
+		return nil
+	}
+	what := "on the curve"
+	i, err := bases.OnCurve(q, g, points)
+	if err == nil && i < 0 && o.Subgroup == Verify {
+		what = "in the subgroup of prime order"
+		i, err = bases.InSubgroup(q, g, points)
+	}
+	if err == nil && i >= 0 {
+		return badPoints(g, fmt.Errorf("point %d is not %s", lo+i, what))
+	}
+	return err
 }
 
 func (r *resident) free() {
