@@ -33,6 +33,15 @@ func Sources() []*kernel.Source {
 	return out
 }
 
+// Units are the translation units that transforms over a field use, for
+// device.Device.Preload; none if there are no transforms over it.
+func Units(field *mont.Field) []*kernel.Source {
+	if f := find(field); f != nil {
+		return []*kernel.Source{f.unit}
+	}
+	return nil
+}
+
 func (f *fieldOf) kernel(name string) device.Kernel {
 	return device.Kernel{Source: f.unit, Name: "scalar_" + name + "_" + f.Name}
 }

@@ -6,6 +6,7 @@ package bw6761
 import (
 	"fmt"
 	"math/big"
+	"slices"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bw6-761"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
 	group "github.com/zkwarp/zkwarp/msm/bw6761"
+	"github.com/zkwarp/zkwarp/ntt/scalar"
 )
 
 type (
@@ -49,6 +51,9 @@ func NewKey(pk *gnark.ProvingKey, place *resident.Place) (*Key, error) {
 		return nil, err
 	}
 	k := &Key{pk: pk, setup: [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta}, onCPU: place.OnCPU()}
+	if err := place.Preload(slices.Concat(group.G1.Units(), group.G2.Units(), scalar.Units(group.G1.Group.Scalar))...); err != nil {
+		return nil, err
+	}
 	if err := k.load(place); err != nil {
 		k.Close()
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/msm"
 )
 
@@ -67,6 +68,20 @@ func NewPlace(devices []*device.Device, memory int64) (*Place, error) {
 
 // OnCPU says whether the place is the host's memory.
 func (p *Place) OnCPU() bool { return p.devices[0].Kind() == device.CPU }
+
+// Preload makes kernels ready, as many side by side as there are cores. Where a GPU
+// never had them they take half a minute one after the other, as they are first used.
+// The emulator is left to make those that are used.
+func (p *Place) Preload(units ...*kernel.Source) error {
+	for _, d := range p.devices {
+		if d.Kind() == device.CUDA {
+			if err := d.Preload(units...); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
 
 // Bytes is how much of each device's memory the place's points take.
 func (p *Place) Bytes() int64 { return p.taken }
