@@ -42,7 +42,8 @@ func usage(format string, args ...any) error {
 
 // coded gives an error a code, unless it has one or is a failure that has its own.
 func coded(code int, err error) error {
-	if err == nil || exitCode(err) != ExitInput {
+	var c *codeError
+	if err == nil || errors.As(err, &c) || exitCode(err) != ExitInput {
 		return err
 	}
 	return &codeError{code, err}

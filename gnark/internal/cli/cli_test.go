@@ -23,7 +23,7 @@ type circuit struct {
 }
 
 func (c *circuit) Define(api frontend.API) error {
-	if _, err := api.(frontend.Committer).Commit(c.X); err != nil {
+	if _, err := api.(frontend.Committer).Commit(c.X, c.Y); err != nil {
 		return err
 	}
 	api.AssertIsEqual(c.Y, api.Add(api.Mul(c.X, c.X, c.X), c.X, 5))

@@ -2,14 +2,20 @@ package cli
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/consensys/gnark/backend/witness"
+	"github.com/consensys/gnark/constraint"
 )
 
 // read reads a whole file by gnark's reader for it, which must use up all of the file.
@@ -26,7 +32,11 @@ func read(what, path string, to io.ReaderFrom) (err error) {
 		}
 	}()
 	b := bufio.NewReaderSize(f, 1<<20)
-	if _, err := to.ReadFrom(b); err != nil {
+	r, err := bounded(f, b, to)
+	if err != nil {
+		return fmt.Errorf("reading %s %s: %w", what, path, plain(err))
+	}
+	if _, err := to.ReadFrom(r); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
@@ -40,6 +50,81 @@ func read(what, path string, to io.ReaderFrom) (err error) {
 		return fmt.Errorf("reading %s %s: %d bytes after its end", what, path, rest)
 	}
 	return nil
+}
+
+// bounded is b, which reads f, for gnark's readers. They take memory for as many things as
+// a number in the file says, and the end of a program that has not as much cannot be
+// recovered from. Of keys, proofs and witnesses they read numbers alone, of four or eight
+// bytes, which nothing else has; all are of things that take a byte at least, or indices of
+// such. Of constraint systems the first is the length of what follows.
+func bounded(f *os.File, b io.Reader, to io.ReaderFrom) (io.Reader, error) {
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, errors.New("not a regular file")
+	}
+	_, system := to.(constraint.ConstraintSystem)
+	return &counts{r: b, limit: uint64(info.Size()), system: system}, nil
+}
+
+// counts is a reader that refuses numbers above a limit.
+type counts struct {
+	r      io.Reader
+	limit  uint64
+	system bool // a constraint system, whose first number has the lowest byte first
+	past   bool // the first number
+}
+
+func (c *counts) Read(p []byte) (int, error) {
+	if len(p) != 4 && len(p) != 8 || c.system && c.past {
+		return c.r.Read(p)
+	}
+	c.past = true
+	if n, err := io.ReadFull(c.r, p); err != nil {
+		return n, err
+	}
+	digits := bytes.Clone(p)
+	if c.system {
+		slices.Reverse(digits)
+	}
+	v := uint64(0)
+	for _, x := range digits {
+		v = v<<8 | uint64(x)
+	}
+	if v > c.limit {
+		return 0, fmt.Errorf("a number of %d in a file of %d bytes", v, c.limit)
+	}
+	return len(p), nil
+}
+
+// readWitness is read for a witness, whose reader does not compare the numbers of values
+// before them with how many there are.
+func readWitness(what, path string, w witness.Witness) error {
+	if err := read(what, path, w); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	if _, err := w.WriteTo(&b); err != nil {
+		return fmt.Errorf("reading %s %s: %w", what, path, err)
+	}
+	head := b.Bytes()
+	public, secret, all := binary.BigEndian.Uint32(head), binary.BigEndian.Uint32(head[4:]), binary.BigEndian.Uint32(head[8:])
+	if uint64(public)+uint64(secret) != uint64(all) {
+		return fmt.Errorf("reading %s %s: %d values, of which %d are public and %d secret", what, path, all, public, secret)
+	}
+	return nil
+}
+
+// guarded is what f returns, or an error where gnark panics on what files hold.
+func guarded[T any](f func() (T, error)) (v T, err error) {
+	defer func() {
+		if r := recover(); r != nil {
+			err = &codeError{ExitInput, fmt.Errorf("files that are not what they should be: %v", r)}
+		}
+	}()
+	return f()
 }
 
 // plain is an error of the file system without the operation and the path, which

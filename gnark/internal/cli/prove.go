@@ -123,10 +123,13 @@ func (a *app) proveGnark(ctx context.Context, f *flags) error {
 		}
 		options = append(options, groth16.WithVerifyingKey(vk))
 	}
+	if err := readWitness("witness", f.witness, w); err != nil {
+		return err
+	}
 	for _, x := range []struct {
 		what, path string
 		to         io.ReaderFrom
-	}{{"constraint system", f.r1cs, ccs}, {"witness", f.witness, w}, {"proving key", f.pk, pk}} {
+	}{{"constraint system", f.r1cs, ccs}, {"proving key", f.pk, pk}} {
 		if err := read(x.what, x.path, x.to); err != nil {
 			return err
 		}
@@ -140,7 +143,7 @@ func (a *app) proveGnark(ctx context.Context, f *flags) error {
 	}
 	defer p.Close()
 	start := time.Now()
-	proof, err := p.Prove(ctx, ccs, w)
+	proof, err := guarded(func() (groth16.Proof, error) { return p.Prove(ctx, ccs, w) })
 	switch {
 	case errors.Is(err, groth16.ErrInput), errors.Is(err, witness.ErrInvalidWitness):
 		return err

@@ -67,13 +67,14 @@ func verifyGnark(f *flags, path string) error {
 	if err := read("verifying key", f.vk, vk); err != nil {
 		return err
 	}
-	if err := read("public witness", f.public, public); err != nil {
+	if err := readWitness("public witness", f.public, public); err != nil {
 		return err
 	}
 	if err := read("proof", path, proof); err != nil {
 		return err
 	}
-	if err := groth16.Verify(proof, vk, public); err != nil {
+	_, err = guarded(func() (any, error) { return nil, groth16.Verify(proof, vk, public) })
+	if err != nil {
 		return coded(ExitRejected, fmt.Errorf("%s is rejected: %w", path, err))
 	}
 	return nil
