@@ -376,6 +376,9 @@ func TestBadJSON(t *testing.T) {
 		{"null number", replaced(proof, `"`+x+`"`, "null"), "is no number"},
 		{"third coordinate", replaced(proof, `"1"`, `"2"`), "third coordinate"},
 		{"two coordinates", replaced(proof, `"`+x+`",`, ""), "2 coordinates"},
+		{"infinity with other coordinates", replaced(proof, `"1"`, `"0"`), "infinity is not 0, 1 and 0"},
+		{"zeros and 1", replaced(replaced(proof, `"`+x+`"`, `"0"`), `"`+f.proof.A[1].String()+`"`, `"0"`), "0, 0 and 1 is no point"},
+		{"name in another case", replaced(proof, "pi_c", "PI_C"), "pi_c is missing"},
 	} {
 		if _, err := circom.ReadJSON[circom.Proof]("p.json", strings.NewReader(c.json)); !errors.Is(err, circom.ErrFormat) ||
 			!strings.HasPrefix(err.Error(), "p.json: ") || !strings.Contains(err.Error(), c.says) {
@@ -398,6 +401,27 @@ func TestBadJSON(t *testing.T) {
 		if _, err := circom.ReadJSON[circom.Public]("s.json", strings.NewReader(s)); !errors.Is(err, circom.ErrFormat) {
 			t.Errorf("public signals %s: %v", s, err)
 		}
+	}
+	// Names in another case are other names, whatever comes last: for snarkjs as well.
+	for _, same := range []string{
+		replaced(proof, `"pi_b"`, `"PI_A": ["0", "1", "0"], "pi_b"`), replaced(proof, `"pi_a"`, `"pi_a": ["0", "1", "0"], "pi_a"`),
+	} {
+		p, err := circom.ReadJSON[circom.Proof]("p.json", strings.NewReader(same))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := circom.Verify(&f.vk, f.public, p); err != nil {
+			t.Error(err)
+		}
+	}
+	k, err := circom.ReadJSON[circom.VerifyingKey]("k.json", strings.NewReader(replaced(vk, "{", `{"ic": [["1", "2", "1"]], "npublic": 0, `)))
+	if err != nil || len(k.IC) != len(f.vk.IC) {
+		t.Errorf("a key with names in another case: %v, %v", k, err)
+	}
+	end := strings.LastIndex(vk, "}")
+	k, err = circom.ReadJSON[circom.VerifyingKey]("k.json", strings.NewReader(vk[:end]+`, "ic": [["1", "2", "1"]], "npublic": 0}`))
+	if err != nil || len(k.IC) != len(f.vk.IC) {
+		t.Errorf("a key with names in another case behind: %v, %v", k, err)
 	}
 	// Provers other than snarkjs leave the curve out.
 	p, err := circom.ReadJSON[circom.Proof]("p.json", strings.NewReader(replaced(proof, ",\n \"curve\": \"bn128\"", "")))

@@ -15,7 +15,8 @@ import (
 
 // The JSON of snarkjs: numbers are strings of decimal digits; points are projective, with a
 // third coordinate that is 1, or 0 for infinity. Encoders write byte for byte what snarkjs
-// 0.7.6 writes. Decoders refuse points whose third coordinate is another one, numbers with a
+// 0.7.6 writes. Decoders refuse points whose third coordinate is another one, infinity written
+// otherwise, numbers with a
 // sign or leading zeros, and anything behind the value; fields that they do not know they
 // leave aside, as snarkjs does. Whether numbers are below their modulus Verify checks.
 
@@ -84,7 +85,7 @@ func (p G1) MarshalJSON() ([]byte, error) {
 	return json.Marshal(append(decimals(p), one))
 }
 
-// UnmarshalJSON reads x, y and 1, or infinity, whose third coordinate is 0.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (p *G1) UnmarshalJSON(b []byte) error {
 	var c []decimal
 	if err := json.Unmarshal(b, &c); err != nil {
@@ -94,8 +95,12 @@ func (p *G1) UnmarshalJSON(b []byte) error {
 		return fmt.Errorf("%d coordinates; a point has 3", len(c))
 	}
 	switch {
-	case c[2].Sign() == 0:
+	case c[2].Sign() == 0 && c[0].Sign() == 0 && c[1].Cmp(one.Int) == 0:
 		*p = G1{new(big.Int), new(big.Int)}
+	case c[2].Sign() == 0:
+		return errors.New("infinity is not 0, 1 and 0")
+	case isInfinity(c[0].Int, c[1].Int):
+		return errors.New("0, 0 and 1 is no point")
 	case c[2].Cmp(one.Int) == 0:
 		*p = numbers(c[:2])
 	default:
@@ -116,7 +121,7 @@ func (p G2) MarshalJSON() ([]byte, error) {
 	return json.Marshal([][]decimal{decimals(p[0]), decimals(p[1]), unit})
 }
 
-// UnmarshalJSON reads x, y and 1, or infinity, whose third coordinate is 0.
+// UnmarshalJSON reads what MarshalJSON writes.
 func (p *G2) UnmarshalJSON(b []byte) error {
 	var c [][]decimal
 	if err := json.Unmarshal(b, &c); err != nil {
@@ -132,11 +137,42 @@ func (p *G2) UnmarshalJSON(b []byte) error {
 	}
 	switch {
 	case isInfinity(c[2][0].Int, c[2][1].Int):
+		if !isInfinity(c[0][0].Int, c[0][1].Int, c[1][1].Int) || c[1][0].Cmp(one.Int) != 0 {
+			return errors.New("infinity is not 0, 1 and 0")
+		}
 		*p = G2{{new(big.Int), new(big.Int)}, {new(big.Int), new(big.Int)}}
+	case isInfinity(c[0][0].Int, c[0][1].Int, c[1][0].Int, c[1][1].Int):
+		return errors.New("0, 0 and 1 is no point")
 	case c[2][0].Cmp(one.Int) == 0 && c[2][1].Sign() == 0:
 		*p = G2{numbers(c[0]), numbers(c[1])}
 	default:
 		return errors.New("a point's third coordinate is neither 1 nor 0")
+	}
+	return nil
+}
+
+// member is a field of an object, and where it goes.
+type member struct {
+	name string
+	to   any
+}
+
+// object reads an object whose fields have exactly these names, as for snarkjs: package json
+// takes others for them where only the case differs, so that one file would be two proofs, or
+// two keys. Of a field that is twice there the last counts.
+func object(b []byte, members []member) error {
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(b, &all); err != nil {
+		return err
+	}
+	for _, m := range members {
+		value, ok := all[m.name]
+		if !ok {
+			continue
+		}
+		if err := json.Unmarshal(value, m.to); err != nil {
+			return fmt.Errorf("%s: %w", m.name, err)
+		}
 	}
 	return nil
 }
@@ -165,7 +201,8 @@ func (p Proof) MarshalJSON() ([]byte, error) {
 // UnmarshalJSON reads proof.json. One without a curve, as of rapidsnark, has ecc.UNKNOWN.
 func (p *Proof) UnmarshalJSON(b []byte) error {
 	var j proofJSON
-	if err := json.Unmarshal(b, &j); err != nil {
+	err := object(b, []member{{"pi_a", &j.A}, {"pi_b", &j.B}, {"pi_c", &j.C}, {"protocol", &j.Protocol}, {"curve", &j.Curve}})
+	if err != nil {
 		return err
 	}
 	if err := groth16(j.Protocol); err != nil {
@@ -254,7 +291,12 @@ func (k VerifyingKey) MarshalJSON() ([]byte, error) {
 // depends, as in snarkjs.
 func (k *VerifyingKey) UnmarshalJSON(b []byte) error {
 	var j keyJSON
-	if err := json.Unmarshal(b, &j); err != nil {
+	err := object(b, []member{
+		{"protocol", &j.Protocol}, {"curve", &j.Curve}, {"nPublic", &j.NPublic},
+		{"vk_alpha_1", &j.Alpha}, {"vk_beta_2", &j.Beta}, {"vk_gamma_2", &j.Gamma}, {"vk_delta_2", &j.Delta},
+		{"vk_alphabeta_12", &j.AlphaBeta}, {"IC", &j.IC},
+	})
+	if err != nil {
 		return err
 	}
 	if err := groth16(j.Protocol); err != nil {
