@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/big"
 	"slices"
+	"sync"
 
 	curve "github.com/consensys/gnark-crypto/ecc/bn254"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
@@ -109,7 +110,9 @@ func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness
 	}
 	proof.Commitments = make([]curve.G1Affine, len(c.commitments))
 	private := make([][]fr.Element, len(c.commitments))
-	var failed error // the device's; the solver's is about the constraint
+	// The solver computes commitments that do not depend on one another at the same time.
+	var mu sync.Mutex // for the hash, and for
+	var failed error  // the device's; the solver's is about the constraint
 	commit := func(_ *big.Int, in, out []*big.Int) error {
 		i := int(in[0].Int64())
 		if i < 0 || i >= len(private) {
@@ -125,6 +128,8 @@ func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness
 			private[i][j].SetBigInt(v)
 		}
 		sum, err := k.commitments[i].basis.Sum(ctx, private[i])
+		mu.Lock()
+		defer mu.Unlock()
 		if err != nil {
 			failed = fmt.Errorf("commitment %d: %w", i, err)
 			return failed
