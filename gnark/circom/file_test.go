@@ -368,7 +368,7 @@ func TestBadJSON(t *testing.T) {
 		{"protocol", replaced(proof, "groth16", "plonk"), `the protocol is "plonk"`},
 		{"curve", replaced(proof, "bn128", "mnt4753"), `the curve is "mnt4753"`},
 		{"no pi_c", replaced(proof, "pi_c", "pi_d"), "pi_c is missing"},
-		{"number", replaced(proof, `"`+x+`"`, x), "cannot unmarshal number"},
+		{"number", replaced(proof, `"`+x+`"`, x), "number where there should be a string"},
 		{"sign", replaced(proof, `"`+x+`"`, `"-`+x+`"`), "is no number"},
 		{"leading zero", replaced(proof, `"`+x+`"`, `"0`+x+`"`), "is no number"},
 		{"hexadecimal", replaced(proof, `"`+x+`"`, `"0x12"`), "is no number"},

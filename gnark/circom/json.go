@@ -8,6 +8,7 @@ import (
 	"io"
 	"math/big"
 	"os"
+	"reflect"
 	"strings"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -374,10 +375,19 @@ func ReadJSON[T JSONFile](name string, r io.Reader) (T, error) {
 		return v, fmt.Errorf("%s: %w: null", name, ErrFormat)
 	}
 	if err := json.Unmarshal(b, &v); err != nil {
+		if t := (*json.UnmarshalTypeError)(nil); errors.As(err, &t) {
+			err = fmt.Errorf("%s where there should be %s", t.Value, kinds[t.Type.Kind()])
+			if t.Field != "" {
+				err = fmt.Errorf("%s: %w", t.Field, err)
+			}
+		}
 		return v, fmt.Errorf("%s: %w: %w", name, ErrFormat, err)
 	}
 	return v, nil
 }
+
+// kinds are JSON's names for what is read.
+var kinds = map[reflect.Kind]string{reflect.Struct: "an object", reflect.Map: "an object", reflect.Slice: "a list", reflect.String: "a string", reflect.Int: "a whole number"}
 
 // OpenJSON reads a file on disk.
 func OpenJSON[T JSONFile](path string) (T, error) {

@@ -40,6 +40,14 @@ func usage(format string, args ...any) error {
 	return &codeError{ExitUsage, fmt.Errorf(format, args...)}
 }
 
+// noArgs refuses arguments that are not flags.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usage("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
 // coded gives an error a code, unless it has one or is a failure that has its own.
 func coded(code int, err error) error {
 	var c *codeError
@@ -88,7 +96,7 @@ func Main(ctx context.Context, args []string, out, errors io.Writer) int {
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	root.PersistentFlags().StringVar(&a.device, "device", "auto", "where sums are computed: auto, cpu, cuda:N, cuda:all (gnark's circuits only), or simt (kernels emulated, for tests)")
+	root.PersistentFlags().StringVar(&a.device, "device", "auto", "where sums are computed: auto, cpu, cuda:N, cuda:all (all GPUs, which share each sum), or simt (kernels emulated, for tests)")
 	root.PersistentFlags().BoolVar(&a.force, "force", false, "replace files that exist")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &codeError{ExitUsage, err} })
 	root.SetOut(out)

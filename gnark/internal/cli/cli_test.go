@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"os"
 	"path/filepath"
@@ -100,6 +101,24 @@ func TestGnark(t *testing.T) {
 			wants(t, ExitOK, "proved", with(prove, at("right"), "-o", at("x"), "--force")...)
 			wants(t, ExitInput, "no such file", with(prove, at("nobody"), "-o", at("y"))...)
 			wants(t, ExitInput, "no folder", with(prove, at("right"), "-o", at("none/y"))...)
+			for _, file := range []string{"c.r1cs", "c.pk", "c.vk", "right"} {
+				wants(t, ExitUsage, "named both for", with(prove, at("right"), "-o", at(file), "--force")...)
+			}
+			if code, out, errs := run(with(prove, at("right"), "-o", "-")...); code != ExitOK || out == "" || strings.Contains(out, "proved") || errs != "" {
+				t.Errorf("to standard output: exit code %d\n%q%s", code, out, errs)
+			} else {
+				save(t, at("z"), bytes.NewBufferString(out))
+				wants(t, ExitOK, "accepted", with(verify, at("public"), at("z"))...)
+			}
+			wants(t, ExitInput, "1 values; the circuit has 1 public and 1 secret", with(prove, at("public"), "-o", at("y"))...)
+			if id == ecc.BLS12_377 || id == ecc.BLS12_381 { // whose elements have as many bytes
+				foreign, err := frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder, &circuit{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				save(t, at("foreign"), foreign)
+				wants(t, ExitInput, "it is not over "+name, "prove", "--curve", name, "--r1cs", at("foreign"), "--pk", at("c.pk"), "--witness", at("right"), "-o", at("y"))
+			}
 			for file, list := range map[string][]string{"c.r1cs": with(prove, at("right"), "-o", at("y")), "c.pk": with(prove, at("right"), "-o", at("y")),
 				"c.vk": with(verify, at("public"), at("x")), "right": with(prove, at("right"), "-o", at("y")),
 				"public": with(verify, at("public"), at("x")), "x": with(verify, at("public"), at("x"))} {
@@ -141,6 +160,9 @@ func TestCircom(t *testing.T) {
 	}
 	vk := data("multiplier_bn128.vk.json")
 	wants(t, ExitRejected, "is rejected", "verify", "--vkey", vk, "--public", data("chain_bn128.public.json"), filepath.Join(dir, "multiplier_bn128.proof.json"))
+	wants(t, ExitInput, "array where there should be an object", "verify", "--vkey", data("multiplier_bn128.public.json"), "--public", data("multiplier_bn128.public.json"), data("multiplier_bn128.proof.json"))
+	wants(t, ExitInput, "object where there should be a list", "verify", "--vkey", vk, "--public", vk, data("multiplier_bn128.proof.json"))
+	wants(t, ExitInput, "reading proof none: no such file", "verify", "--vkey", vk, "--public", data("multiplier_bn128.public.json"), "none")
 	wants(t, ExitInput, `begins with "wtns"`, "prove", "--zkey", data("multiplier_bn128.wtns"), "--wtns", data("multiplier_bn128.zkey"), "-o", filepath.Join(dir, "x"))
 }
 
@@ -152,6 +174,9 @@ func TestUsage(t *testing.T) {
 		"--pk does not go with":   {"prove", "--zkey", "a", "--wtns", "b", "--pk", "c", "-o", "x"},
 		"--vk does not go with":   {"verify", "--vkey", "a", "--vk", "b", "--public", "c", "x"},
 		"--public is missing":     {"verify", "--vkey", "a", "x"},
+		"--zkey and --wtns":       {"prove", "-o", "x"},
+		`argument "x"`:            {"prove", "x"},
+		"named for two files":     {"prove", "--zkey", "a", "--wtns", "b", "-o", "-", "--public", "-"},
 		"2 proofs are named":      {"verify", "--vkey", "a", "--public", "b", "x", "y"},
 		"unknown command":         {"improve"},
 		"unknown flag":            {"prove", "--fast"},
@@ -173,5 +198,23 @@ func TestUsage(t *testing.T) {
 	data := filepath.Join("..", "..", "circom", "testdata", "multiplier_bn128")
 	if code := Main(ctx, []string{"prove", "--zkey", data + ".zkey", "--wtns", data + ".wtns", "-o", filepath.Join(dir, "x")}, &o, &e); code != ExitInterrupted {
 		t.Errorf("interrupted: exit code %d", code)
+	}
+}
+
+// What takes long ends with the context, not with its work.
+func TestInterrupt(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	forever, reading := make(chan bool), make(chan bool)
+	defer close(forever)
+	go func() {
+		<-reading
+		cancel()
+	}()
+	if _, err := open(ctx, "key", "x", func(string) (int, error) {
+		close(reading)
+		<-forever
+		return 0, nil
+	}); !errors.Is(err, context.Canceled) {
+		t.Errorf("error %v", err)
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -18,36 +19,80 @@ import (
 	"github.com/consensys/gnark/constraint"
 )
 
-// read reads a whole file by gnark's reader for it, which must use up all of the file.
-func read(what, path string, to io.ReaderFrom) (err error) {
+// within is what f returns, or the error of a context that ends before. f, which reads
+// files and writes none, is then left to itself: the program is about to end.
+func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
+	type result struct {
+		value T
+		err   error
+	}
+	done := make(chan result, 1)
+	go func() {
+		v, err := f()
+		done <- result{v, err}
+	}()
+	select {
+	case r := <-done:
+		return r.value, r.err
+	case <-ctx.Done():
+		var none T
+		return none, ctx.Err()
+	}
+}
+
+// read reads a whole file by gnark's reader for it, which must use up all of the file. It
+// returns at once when the context ends: checking a key's points may take minutes.
+func read(ctx context.Context, what, path string, to io.ReaderFrom) error {
+	_, err := within(ctx, func() (struct{}, error) { return struct{}{}, readAll(to, path) })
+	return reading(what, path, err)
+}
+
+// open is read for the files of package circom.
+func open[T any](ctx context.Context, what, path string, by func(string) (T, error)) (T, error) {
+	v, err := within(ctx, func() (T, error) { return by(path) })
+	var p *fs.PathError
+	if errors.As(err, &p) { // others name the file
+		err = reading(what, path, err)
+	}
+	return v, err
+}
+
+func reading(what, path string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	return fmt.Errorf("reading %s %s: %w", what, path, plain(err))
+}
+
+func readAll(to io.ReaderFrom, path string) (err error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return fmt.Errorf("reading %s %s: %w", what, path, plain(err))
+		return err
 	}
 	defer f.Close()
 	// Some of gnark's readers panic on files that are not what they expect.
 	defer func() {
 		if r := recover(); r != nil {
-			err = fmt.Errorf("reading %s %s: not such a file: %v", what, path, r)
+			err = fmt.Errorf("not such a file: %v", r)
 		}
 	}()
 	b := bufio.NewReaderSize(f, 1<<20)
 	r, err := bounded(f, b, to)
 	if err != nil {
-		return fmt.Errorf("reading %s %s: %w", what, path, plain(err))
+		return err
 	}
 	if _, err := to.ReadFrom(r); err != nil {
 		if errors.Is(err, io.EOF) {
 			err = io.ErrUnexpectedEOF
 		}
-		return fmt.Errorf("reading %s %s: %w", what, path, plain(err))
+		return err
 	}
 	rest, err := io.Copy(io.Discard, b)
 	if err != nil {
-		return fmt.Errorf("reading %s %s: %w", what, path, plain(err))
+		return err
 	}
 	if rest > 0 {
-		return fmt.Errorf("reading %s %s: %d bytes after its end", what, path, rest)
+		return fmt.Errorf("%d bytes after its end", rest)
 	}
 	return nil
 }
@@ -101,8 +146,8 @@ func (c *counts) Read(p []byte) (int, error) {
 
 // readWitness is read for a witness, whose reader does not compare the numbers of values
 // before them with how many there are.
-func readWitness(what, path string, w witness.Witness) error {
-	if err := read(what, path, w); err != nil {
+func readWitness(ctx context.Context, what, path string, w witness.Witness) error {
+	if err := read(ctx, what, path, w); err != nil {
 		return err
 	}
 	var b bytes.Buffer
@@ -137,31 +182,42 @@ func plain(err error) error {
 	return err
 }
 
-// output is a file to be written.
+// output is a file to be written; "-" is standard output.
 type output struct {
 	path string
 	to   func(io.Writer) error
 }
 
-// check refuses, before any work, outputs that could not be written at its end.
-func (a *app) check(paths ...string) error {
+// check refuses, before any work, outputs that could not be written at its end, and those
+// that would replace what the run reads: --force is for results.
+func (a *app) check(inputs, outputs []string) error {
 	seen := map[string]bool{}
-	for _, p := range paths {
+	for _, p := range outputs {
 		if seen[filepath.Clean(p)] {
 			return usage("%s is named for two files", p)
 		}
 		seen[filepath.Clean(p)] = true
+		if p == "-" {
+			continue
+		}
 		info, err := os.Lstat(p)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			if parent, err := os.Stat(filepath.Dir(p)); err != nil || !parent.IsDir() {
 				return fmt.Errorf("writing %s: there is no folder %s", p, filepath.Dir(p))
 			}
+			continue
 		case err != nil:
 			return fmt.Errorf("writing %s: %w", p, plain(err))
 		case !info.Mode().IsRegular():
 			return usage("%s is there and not a file", p)
-		case !a.force:
+		}
+		for _, in := range inputs {
+			if other, err := os.Stat(in); err == nil && os.SameFile(info, other) {
+				return usage("%s is named both for a file to read and for one to write", p)
+			}
+		}
+		if !a.force {
 			return usage("%s exists; --force replaces it", p)
 		}
 	}
@@ -179,6 +235,9 @@ func (a *app) write(outputs ...output) (err error) {
 		}
 	}()
 	for i, o := range outputs {
+		if o.path == "-" {
+			continue
+		}
 		f, err := os.CreateTemp(filepath.Dir(o.path), ".zkwarp-*")
 		if err != nil {
 			return fmt.Errorf("writing %s: %w", o.path, plain(err))
@@ -200,12 +259,32 @@ func (a *app) write(outputs ...output) (err error) {
 		}
 	}
 	for i, o := range outputs {
+		if o.path == "-" {
+			continue
+		}
 		if err := os.Rename(temps[i], o.path); err != nil {
 			return fmt.Errorf("writing %s: %w", o.path, plain(err))
 		}
 		temps[i] = ""
 	}
+	for _, o := range outputs {
+		if o.path == "-" {
+			if err := o.to(a.out); err != nil {
+				return fmt.Errorf("writing to standard output: %w", plain(err))
+			}
+		}
+	}
 	return nil
+}
+
+// done says what was done, but not into a file's content.
+func (a *app) done(outputs []output, format string, args ...any) {
+	for _, o := range outputs {
+		if o.path == "-" {
+			return
+		}
+	}
+	fmt.Fprintf(a.out, format+"\n", args...)
 }
 
 // oneLine makes text safe to print as one line: names from files may hold anything.

@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"strings"
 	"time"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/consensys/gnark/backend/witness"
+	"github.com/consensys/gnark/constraint"
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -66,13 +68,15 @@ func (a *app) proveCommand() *cobra.Command {
 		Short: "Prove that a witness satisfies a circuit",
 		Long: "prove --curve C --r1cs FILE --pk FILE --witness FILE -o PROOF proves a circuit of gnark from files as WriteTo writes them; with --vk\n" +
 			"the proof is verified before it is written. prove --zkey FILE --wtns FILE -o proof.json proves one of circom, from snarkjs's key.",
-		Args: cobra.NoArgs,
+		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			prove := a.proveGnark
 			err := error(nil)
 			if f.zkey != "" || f.wtns != "" {
 				prove = a.proveCircom
 				err = cmp.Or(needs("zkey", f.zkey, "wtns", f.wtns), alone("zkey", "curve", f.curve, "r1cs", f.r1cs, "pk", f.pk, "vk", f.vk, "witness", f.witness))
+			} else if f.curve+f.r1cs+f.pk+f.vk+f.witness == "" {
+				err = usage("--curve, --r1cs, --pk and --witness are missing, or for a circuit of circom --zkey and --wtns")
 			} else {
 				err = needs("curve", f.curve, "r1cs", f.r1cs, "pk", f.pk, "witness", f.witness)
 			}
@@ -86,7 +90,7 @@ func (a *app) proveCommand() *cobra.Command {
 			if f.public != "" {
 				outputs = append(outputs, f.public)
 			}
-			if err := a.check(outputs...); err != nil {
+			if err := a.check([]string{f.r1cs, f.pk, f.vk, f.witness, f.zkey, f.wtns}, outputs); err != nil {
 				return err
 			}
 			return prove(cmd.Context(), &f)
@@ -100,8 +104,8 @@ func (a *app) proveCommand() *cobra.Command {
 	fs.StringVar(&f.witness, "witness", "", "gnark's full witness")
 	fs.StringVar(&f.zkey, "zkey", "", "snarkjs's key")
 	fs.StringVar(&f.wtns, "wtns", "", "circom's witness")
-	fs.StringVar(&f.public, "public", "", "write the public witness to this file; for circom public.json")
-	fs.StringVarP(&f.out, "output", "o", "", "write the proof to this file; for circom proof.json")
+	fs.StringVar(&f.public, "public", "", "write the public witness to this file, - for standard output; for circom public.json")
+	fs.StringVarP(&f.out, "output", "o", "", "write the proof to this file, - for standard output; for circom proof.json")
 	return c
 }
 
@@ -118,24 +122,22 @@ func (a *app) proveGnark(ctx context.Context, f *flags) error {
 	options := []groth16.Option{groth16.WithDevice(a.device), groth16.WithLogger(a.log)}
 	if f.vk != "" {
 		vk := groth16.NewVerifyingKey(id)
-		if err := read("verifying key", f.vk, vk); err != nil {
+		if err := read(ctx, "verifying key", f.vk, vk); err != nil {
 			return err
 		}
 		options = append(options, groth16.WithVerifyingKey(vk))
 	}
-	if err := readWitness("witness", f.witness, w); err != nil {
+	if err := readWitness(ctx, "witness", f.witness, w); err != nil {
 		return err
 	}
-	for _, x := range []struct {
-		what, path string
-		to         io.ReaderFrom
-	}{{"constraint system", f.r1cs, ccs}, {"proving key", f.pk, pk}} {
-		if err := read(x.what, x.path, x.to); err != nil {
-			return err
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
+	if err := read(ctx, "constraint system", f.r1cs, ccs); err != nil {
+		return err
+	}
+	if err := match(f, id, ccs, w); err != nil {
+		return err
+	}
+	if err := read(ctx, "proving key", f.pk, pk); err != nil {
+		return err
 	}
 	p, err := groth16.NewProver(pk, options...)
 	if err != nil {
@@ -162,7 +164,20 @@ func (a *app) proveGnark(ctx context.Context, f *flags) error {
 	if err := a.write(outputs...); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "%d constraints proved in %v: %s\n", ccs.GetNbConstraints(), took.Round(time.Millisecond), f.out)
+	a.done(outputs, "%d constraints proved in %v: %s", ccs.GetNbConstraints(), took.Round(time.Millisecond), f.out)
+	return nil
+}
+
+// match refuses what gnark reads without an error, but is not of this curve or circuit.
+func match(f *flags, id ecc.ID, ccs constraint.ConstraintSystem, w witness.Witness) error {
+	if ccs.Field().Cmp(id.ScalarField()) != 0 {
+		return fmt.Errorf("constraint system %s: it is not over %s", f.r1cs, f.curve)
+	}
+	_, secret, public := ccs.GetNbVariables()
+	public-- // the constant
+	if n := reflect.ValueOf(w.Vector()).Len(); n != public+secret {
+		return fmt.Errorf("witness %s: %d values; the circuit has %d public and %d secret ones", f.witness, n, public, secret)
+	}
 	return nil
 }
 
@@ -171,11 +186,11 @@ func to(v io.WriterTo) func(io.Writer) error {
 }
 
 func (a *app) proveCircom(ctx context.Context, f *flags) error {
-	key, err := circom.OpenZKey(f.zkey)
+	key, err := open(ctx, "key", f.zkey, circom.OpenZKey)
 	if err != nil {
 		return err
 	}
-	w, err := circom.OpenWitness(f.wtns)
+	w, err := open(ctx, "witness", f.wtns, circom.OpenWitness)
 	if err != nil {
 		return err
 	}
@@ -199,6 +214,6 @@ func (a *app) proveCircom(ctx context.Context, f *flags) error {
 	if err := a.write(outputs...); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.out, "a domain of %d proved in %v: %s\n", key.DomainSize(), took.Round(time.Millisecond), f.out)
+	a.done(outputs, "a domain of %d proved in %v: %s", key.DomainSize(), took.Round(time.Millisecond), f.out)
 	return nil
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/consensys/gnark/backend/witness"
@@ -25,7 +26,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			err := error(nil)
 			if vkey != "" {
 				err = cmp.Or(needs("public", f.public), alone("vkey", "curve", f.curve, "vk", f.vk))
@@ -36,9 +37,9 @@ func (a *app) verifyCommand() *cobra.Command {
 			case err != nil:
 				return err
 			case vkey != "":
-				err = verifyCircom(vkey, f.public, args[0])
+				err = verifyCircom(cmd.Context(), vkey, f.public, args[0])
 			default:
-				err = verifyGnark(&f, args[0])
+				err = verifyGnark(cmd.Context(), &f, args[0])
 			}
 			if err == nil {
 				fmt.Fprintln(a.out, "accepted")
@@ -54,7 +55,7 @@ func (a *app) verifyCommand() *cobra.Command {
 	return c
 }
 
-func verifyGnark(f *flags, path string) error {
+func verifyGnark(ctx context.Context, f *flags, path string) error {
 	id, err := curve(f.curve)
 	if err != nil {
 		return err
@@ -64,13 +65,13 @@ func verifyGnark(f *flags, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := read("verifying key", f.vk, vk); err != nil {
+	if err := read(ctx, "verifying key", f.vk, vk); err != nil {
 		return err
 	}
-	if err := readWitness("public witness", f.public, public); err != nil {
+	if err := readWitness(ctx, "public witness", f.public, public); err != nil {
 		return err
 	}
-	if err := read("proof", path, proof); err != nil {
+	if err := read(ctx, "proof", path, proof); err != nil {
 		return err
 	}
 	_, err = guarded(func() (any, error) { return nil, groth16.Verify(proof, vk, public) })
@@ -80,16 +81,16 @@ func verifyGnark(f *flags, path string) error {
 	return nil
 }
 
-func verifyCircom(vkey, public, path string) error {
-	key, err := circom.OpenJSON[circom.VerifyingKey](vkey)
+func verifyCircom(ctx context.Context, vkey, public, path string) error {
+	key, err := open(ctx, "verification key", vkey, circom.OpenJSON[circom.VerifyingKey])
 	if err != nil {
 		return err
 	}
-	signals, err := circom.OpenJSON[circom.Public](public)
+	signals, err := open(ctx, "public signals", public, circom.OpenJSON[circom.Public])
 	if err != nil {
 		return err
 	}
-	proof, err := circom.OpenJSON[circom.Proof](path)
+	proof, err := open(ctx, "proof", path, circom.OpenJSON[circom.Proof])
 	if err != nil {
 		return err
 	}
