@@ -137,7 +137,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&a.device, "device", "auto", "where to run: auto, cpu, cuda:N or simt (kernels emulated, for tests)")
+	f.StringVar(&a.device, "device", "auto", "where to run: auto, cpu, cuda:N, cuda:all (for msm) or simt (kernels emulated, for tests)")
 	f.Var(&a.memory, "memory-budget", "device memory to use at most, such as 8GiB (default 80 % of what is free)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output and nothing else there")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results only")
