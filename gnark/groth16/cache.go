@@ -2,6 +2,7 @@ package groth16
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -37,14 +38,24 @@ type entry struct {
 	gone  bool // no longer in the list: the last user closes it
 }
 
+// errFailed is for those who waited for a prover whose making panicked.
+var errFailed = errors.New("groth16: the proving key could not be loaded")
+
 // take is the prover of a key, which release gives back.
 func (c *cache) take(pk ProvingKey) (*entry, error) {
 	e, old := c.find(pk)
 	closeAll(old)
-	e.once.Do(func() { e.p, e.err = c.load(pk) })
+	defer func() { // also where it panics
+		if e.p == nil {
+			c.forget(pk)
+			c.release(e)
+		}
+	}()
+	e.once.Do(func() {
+		e.err = errFailed
+		e.p, e.err = c.load(pk)
+	})
 	if e.err != nil {
-		c.forget(pk)
-		c.release(e)
 		return nil, e.err
 	}
 	return e, nil

@@ -158,3 +158,30 @@ func TestCacheFailure(t *testing.T) {
 	fails = false
 	use(t, c, pk)
 }
+
+// A panic while a prover is made is the caller's alone, and nothing of it stays.
+func TestCachePanic(t *testing.T) {
+	panics := true
+	c := &cache{size: 2, make: func(pk ProvingKey) (*Prover, error) {
+		if panics {
+			panic("no")
+		}
+		return &Prover{pk: pk, key: &counted{mu: new(sync.Mutex), room: new(int), fits: true}}, nil
+	}}
+	pk := NewProvingKey(ecc.BN254)
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			defer func() { _ = recover() }()
+			if _, err := c.take(pk); err == nil {
+				t.Error("there is a prover")
+			}
+		})
+	}
+	wg.Wait()
+	if len(c.list) != 0 {
+		t.Errorf("%d entries are left", len(c.list))
+	}
+	panics = false
+	use(t, c, pk)
+}

@@ -196,7 +196,31 @@ func divide(_ *big.Int, in, out []*big.Int) error {
 	return nil
 }
 
-func init() { solver.RegisterHint(divide) }
+// moody is the hint of a circuit whose author forgot about 13.
+func moody(_ *big.Int, in, out []*big.Int) error {
+	if in[0].Cmp(big.NewInt(13)) == 0 {
+		panic("13")
+	}
+	out[0].Set(in[0])
+	return nil
+}
+
+type moodily struct {
+	X frontend.Variable
+	Y frontend.Variable `gnark:",public"`
+}
+
+func (c *moodily) Define(api frontend.API) error {
+	out, err := api.Compiler().NewHint(moody, 1, c.X)
+	if err != nil {
+		return err
+	}
+	api.AssertIsEqual(c.X, out[0])
+	api.AssertIsEqual(c.Y, api.Mul(c.X, c.X))
+	return nil
+}
+
+func init() { solver.RegisterHint(divide, moody) }
 
 func (c *hinted) Define(api frontend.API) error {
 	out, err := api.Compiler().NewHint(divide, 2, c.X)

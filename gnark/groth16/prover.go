@@ -226,11 +226,13 @@ func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem
 		*job
 		solution any
 		err      error
+		panicked any // a hint's, which is the caller's to recover from
 	}
-	solve := func(w witness.Witness) solved {
-		j := &job{ccs: ccs, full: w, config: config, random: &tape{r: p.o.random}}
-		solution, err := p.key.Solve(ctx, ccs, w, config)
-		return solved{j, solution, err}
+	solve := func(w witness.Witness) (s solved) {
+		defer func() { s.panicked = recover() }()
+		s.job = &job{ccs: ccs, full: w, config: config, random: &tape{r: p.o.random}}
+		s.solution, s.err = p.key.Solve(ctx, ccs, w, config)
+		return s
 	}
 	next := make(chan solved)
 	if config.HashToFieldFn == nil {
@@ -242,7 +244,7 @@ func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem
 				case <-ctx.Done():
 					return
 				}
-				if s.err != nil {
+				if s.err != nil || s.panicked != nil {
 					return
 				}
 			}
@@ -259,6 +261,9 @@ func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem
 			case <-ctx.Done():
 				return proofs, ctx.Err()
 			}
+		}
+		if s.panicked != nil {
+			panic(s.panicked)
 		}
 		var proof Proof
 		err := s.err

@@ -18,6 +18,7 @@ import (
 	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
 	"github.com/consensys/gnark/frontend"
+	"github.com/consensys/gnark/frontend/cs/r1cs"
 	"github.com/consensys/gnark/frontend/cs/scs"
 	"github.com/consensys/gnark/std/lookup/logderivlookup"
 
@@ -420,4 +421,53 @@ func TestBatch(t *testing.T) {
 	if proofs, err := p.ProveBatch(context.Background(), r.ccs, nil); len(proofs) != 0 || err != nil {
 		t.Errorf("no witness: %d proofs, error %v", len(proofs), err)
 	}
+}
+
+// Whoever calls Prove or ProveBatch can recover from the panics of hints, and use the
+// Prover again.
+func TestPanicOfHint(t *testing.T) {
+	field := ecc.BN254.ScalarField()
+	ccs, err := frontend.Compile(field, r1cs.NewBuilder, &moodily{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	pk, vk, err := groth16.Setup(ccs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := groth16.NewProver(pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(vk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var witnesses []witness.Witness
+	for _, x := range []int{12, 13, 14} {
+		w, err := frontend.NewWitness(&moodily{x, x * x}, field)
+		if err != nil {
+			t.Fatal(err)
+		}
+		witnesses = append(witnesses, w)
+	}
+	for name, prove := range map[string]func() error{
+		"one": func() error {
+			_, err := p.Prove(t.Context(), ccs, witnesses[1])
+			return err
+		},
+		"batch": func() error {
+			_, err := p.ProveBatch(t.Context(), ccs, witnesses)
+			return err
+		},
+	} {
+		var recovered any
+		func() {
+			defer func() { recovered = recover() }()
+			err = prove()
+		}()
+		if recovered != "13" {
+			t.Errorf("%s: recovered from %v, error %v", name, recovered, err)
+		}
+	}
+	if _, err := p.Prove(t.Context(), ccs, witnesses[2]); err != nil {
+		t.Error(err)
+	}
+	p.Close() // waits for proofs
 }
