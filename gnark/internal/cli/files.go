@@ -87,7 +87,7 @@ func readAll(to io.ReaderFrom, path string) (err error) {
 		}
 		return err
 	}
-	rest, err := io.Copy(io.Discard, b)
+	rest, err := io.Copy(io.Discard, r)
 	if err != nil {
 		return err
 	}
@@ -107,12 +107,23 @@ func bounded(f *os.File, b io.Reader, to io.ReaderFrom) (io.Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("not a regular file")
+	size := info.Size()
+	if !info.Mode().IsRegular() { // a pipe
+		all, err := io.ReadAll(io.LimitReader(b, maxPipe+1))
+		if err != nil {
+			return nil, err
+		}
+		if len(all) > maxPipe {
+			return nil, fmt.Errorf("not a regular file, and more than %d bytes", maxPipe)
+		}
+		b, size = bytes.NewReader(all), int64(len(all))
 	}
 	_, system := to.(constraint.ConstraintSystem)
-	return &counts{r: b, limit: uint64(info.Size()), system: system}, nil
+	return &counts{r: b, limit: uint64(size), system: system}, nil
 }
+
+// maxPipe bounds what is read of a pipe.
+const maxPipe = 1 << 28
 
 // counts is a reader that refuses numbers above a limit.
 type counts struct {
@@ -122,9 +133,14 @@ type counts struct {
 	past   bool // the first number
 }
 
+// Read fills p, so that the rest of something longer does not look like a number.
 func (c *counts) Read(p []byte) (int, error) {
 	if len(p) != 4 && len(p) != 8 || c.system && c.past {
-		return c.r.Read(p)
+		n, err := io.ReadFull(c.r, p)
+		if errors.Is(err, io.ErrUnexpectedEOF) {
+			err = nil // the next has none
+		}
+		return n, err
 	}
 	c.past = true
 	if n, err := io.ReadFull(c.r, p); err != nil {

@@ -3,11 +3,16 @@ package cli
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"reflect"
 	"testing"
+	"testing/iotest"
 
 	"github.com/consensys/gnark-crypto/ecc"
+	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/r1cs"
 
@@ -98,4 +103,51 @@ func TestNumbersInFiles(t *testing.T) {
 		})
 	}
 	wants(t, ExitOK, "accepted", "verify", "--curve", "bn254", "--vk", at("vk"), "--public", at("public"), at("proof"))
+}
+
+// What is longer than a number is none, however it comes.
+func TestCountsInPieces(t *testing.T) {
+	for _, size := range []int{1, 3, 5, 9, 12, 32} {
+		b := bytes.Repeat([]byte{255}, size)
+		c := &counts{r: iotest.HalfReader(iotest.OneByteReader(bytes.NewReader(b))), limit: 10}
+		if _, err := io.ReadFull(c, make([]byte, size)); err != nil {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		if n, err := c.Read(make([]byte, 4)); n != 0 || err != io.EOF { //nolint:errorlint // as io.Reader says
+			t.Errorf("%d bytes: at the end %d, %v", size, n, err)
+		}
+	}
+	for _, size := range []int{4, 8} {
+		c := &counts{r: iotest.OneByteReader(bytes.NewReader([]byte{0, 0, 0, 11, 0, 0, 0, 11})), limit: 10}
+		if _, err := io.ReadFull(c, make([]byte, size)); err == nil {
+			t.Errorf("a number of %d bytes above the limit", size)
+		}
+	}
+}
+
+func TestPipe(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	path := fmt.Sprintf("/dev/fd/%d", r.Fd())
+	if _, err := os.Stat(path); err != nil {
+		t.Skip(err)
+	}
+	full, err := frontend.NewWitness(&circuit{3, 35}, ecc.BN254.ScalarField())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := full.WriteTo(w); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	got, err := witness.New(ecc.BN254.ScalarField())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := readWitness(t.Context(), "witness", path, got); err != nil || !reflect.DeepEqual(got.Vector(), full.Vector()) {
+		t.Errorf("%v, %v", got, err)
+	}
 }
