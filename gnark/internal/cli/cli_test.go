@@ -110,7 +110,7 @@ func TestGnark(t *testing.T) {
 				save(t, at("z"), bytes.NewBufferString(out))
 				wants(t, ExitOK, "accepted", with(verify, at("public"), at("z"))...)
 			}
-			wants(t, ExitInput, "1 values; the circuit has 1 public and 1 secret", with(prove, at("public"), "-o", at("y"))...)
+			wants(t, ExitInput, "1 values, of which 1 are public; the circuit has 1 public and 1 secret", with(prove, at("public"), "-o", at("y"))...)
 			if id == ecc.BLS12_377 || id == ecc.BLS12_381 { // whose elements have as many bytes
 				foreign, err := frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder, &circuit{})
 				if err != nil {

@@ -102,6 +102,17 @@ func TestNumbersInFiles(t *testing.T) {
 			}
 		})
 	}
+	// As many values as the circuit has, but another part of them public.
+	b, err := os.ReadFile(at("full"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary.BigEndian.PutUint32(b, 2)
+	binary.BigEndian.PutUint32(b[4:], 0)
+	if err := os.WriteFile(at("bad"), b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	wants(t, ExitInput, "2 values, of which 2 are public", "prove", "--curve", "bn254", "--r1cs", at("r1cs"), "--pk", at("pk"), "--witness", at("bad"), "-o", at("out"))
 	wants(t, ExitOK, "accepted", "verify", "--curve", "bn254", "--vk", at("vk"), "--public", at("public"), at("proof"))
 }
 

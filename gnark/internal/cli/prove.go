@@ -175,8 +175,13 @@ func match(f *flags, id ecc.ID, ccs constraint.ConstraintSystem, w witness.Witne
 	}
 	_, secret, public := ccs.GetNbVariables()
 	public-- // the constant
-	if n := reflect.ValueOf(w.Vector()).Len(); n != public+secret {
-		return fmt.Errorf("witness %s: %d values; the circuit has %d public and %d secret ones", f.witness, n, public, secret)
+	head, err := w.Public()
+	if err != nil {
+		return fmt.Errorf("witness %s: %w", f.witness, err)
+	}
+	all, first := reflect.ValueOf(w.Vector()).Len(), reflect.ValueOf(head.Vector()).Len()
+	if all != public+secret || first != public {
+		return fmt.Errorf("witness %s: %d values, of which %d are public; the circuit has %d public and %d secret ones", f.witness, all, first, public, secret)
 	}
 	return nil
 }
