@@ -1,7 +1,13 @@
 package groth16
 
 import (
+	"slices"
+
 	"github.com/consensys/gnark-crypto/ecc"
+	bls12377 "github.com/consensys/gnark-crypto/ecc/bls12-377/fr"
+	bls12381 "github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
+	bn254 "github.com/consensys/gnark-crypto/ecc/bn254/fr"
+	bw6761 "github.com/consensys/gnark-crypto/ecc/bw6-761/fr"
 	"github.com/consensys/gnark/backend"
 	gnark "github.com/consensys/gnark/backend/groth16"
 	"github.com/consensys/gnark/backend/witness"
@@ -30,9 +36,32 @@ func DummySetup(r1cs constraint.ConstraintSystem) (ProvingKey, error) {
 	return gnark.DummySetup(r1cs)
 }
 
-// Verify is gnark's.
+// Verify is gnark's, which may be called several times at once for one public witness here.
 func Verify(proof Proof, vk VerifyingKey, publicWitness witness.Witness, opts ...backend.VerifierOption) error {
+	if publicWitness != nil {
+		publicWitness = clipped{publicWitness}
+	}
 	return gnark.Verify(proof, vk, publicWitness, opts...)
+}
+
+// clipped is a witness without room behind its values: gnark's Verify appends the hashes of
+// commitments to them. In one array, that of another proof could be taken for a proof's own,
+// which would be rejected, or would not depend on what it commits to.
+type clipped struct{ witness.Witness }
+
+func (c clipped) Vector() any {
+	switch v := c.Witness.Vector().(type) {
+	case bn254.Vector:
+		return slices.Clip(v)
+	case bls12377.Vector:
+		return slices.Clip(v)
+	case bls12381.Vector:
+		return slices.Clip(v)
+	case bw6761.Vector:
+		return slices.Clip(v)
+	default:
+		return v
+	}
 }
 
 // NewProvingKey is gnark's: an empty key, to be read into. It panics where gnark has no
