@@ -17,6 +17,8 @@ import (
 
 	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
+
+	"github.com/zkwarp/zkwarp/gnark/groth16"
 )
 
 // within is what f returns, or the error of a context that ends before. f, which reads
@@ -119,7 +121,9 @@ func bounded(f *os.File, b io.Reader, to io.ReaderFrom) (io.Reader, error) {
 		b, size = bytes.NewReader(all), int64(len(all))
 	}
 	_, system := to.(constraint.ConstraintSystem)
-	return &counts{r: b, limit: uint64(size), system: system}, nil
+	_, key := to.(groth16.ProvingKey)
+	_, verifying := to.(groth16.VerifyingKey)
+	return &counts{r: b, limit: uint64(size), system: system, proving: key && !verifying}, nil
 }
 
 // maxPipe bounds what is read of a pipe.
@@ -131,11 +135,29 @@ type counts struct {
 	limit  uint64
 	system bool // a constraint system, whose first number has the lowest byte first
 	past   bool // the first number
+
+	// Only in a proving key are there three numbers of eight bytes in a row. Behind them are
+	// two lists with a byte for each wire, of which there may be four or eight.
+	proving bool
+	row     int    // how many there are so far
+	wires   uint64 // the first of them
+	lists   int    // to come
 }
 
 // Read fills p, so that the rest of something longer does not look like a number.
 func (c *counts) Read(p []byte) (int, error) {
-	if len(p) != 4 && len(p) != 8 || c.system && c.past {
+	if len(p) == 8 {
+		c.row++
+	} else {
+		c.row = 0
+	}
+	list := c.lists > 0
+	if list {
+		c.lists--
+	} else if c.proving && c.row == 3 && c.wires > 0 {
+		c.lists = 2
+	}
+	if len(p) != 4 && len(p) != 8 || list || c.system && c.past {
 		n, err := io.ReadFull(c.r, p)
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil // the next has none
@@ -153,6 +175,9 @@ func (c *counts) Read(p []byte) (int, error) {
 	v := uint64(0)
 	for _, x := range digits {
 		v = v<<8 | uint64(x)
+	}
+	if c.row == 1 {
+		c.wires = v
 	}
 	if v > c.limit {
 		return 0, fmt.Errorf("a number of %d in a file of %d bytes", v, c.limit)

@@ -162,3 +162,42 @@ func TestPipe(t *testing.T) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
+
+// chain multiplies as often as it says.
+type chain struct {
+	X     frontend.Variable
+	Y     frontend.Variable `gnark:",public"`
+	Times int
+}
+
+func (c *chain) Define(api frontend.API) error {
+	x := c.X
+	for range c.Times {
+		x = api.Mul(x, c.X)
+	}
+	api.AssertIsEqual(x, c.Y)
+	return nil
+}
+
+// Keys of circuits of any number of wires, for each of which there are two bytes, are read.
+func TestKeysOfFewWires(t *testing.T) {
+	for times := range 12 {
+		ccs, err := frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder, &chain{Times: times})
+		if err != nil {
+			t.Fatal(err)
+		}
+		pk, vk, err := groth16.Setup(ccs)
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "key")
+		save(t, path, pk)
+		if err := read(t.Context(), "key", path, groth16.NewProvingKey(ecc.BN254)); err != nil {
+			t.Errorf("%d products: %v", times, err)
+		}
+		save(t, path, vk)
+		if err := read(t.Context(), "key", path, groth16.NewVerifyingKey(ecc.BN254)); err != nil {
+			t.Errorf("%d products: %v", times, err)
+		}
+	}
+}
