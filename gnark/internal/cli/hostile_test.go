@@ -124,7 +124,7 @@ func TestCountsInPieces(t *testing.T) {
 		if _, err := io.ReadFull(c, make([]byte, size)); err != nil {
 			t.Errorf("%d bytes: %v", size, err)
 		}
-		if n, err := c.Read(make([]byte, 4)); n != 0 || err != io.EOF { //nolint:errorlint // as io.Reader says
+		if n, err := c.Read(make([]byte, 4)); n != 0 || err != io.EOF {
 			t.Errorf("%d bytes: at the end %d, %v", size, n, err)
 		}
 	}
