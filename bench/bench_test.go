@@ -266,6 +266,9 @@ func TestMSMRan(t *testing.T) {
 		{"scatter_tile affine_sums_mnt4753_g1 reduce_step_mnt4753_g1", true},
 		{"tiny_windows_bn254_g1 tiny_join_bn254_g1", true},
 		{"scatter_tile bucket_merge_bn254_g1 reduce_step_bn254_g1", false},
+		{"scatter_tile bucket_items_place affine_normalize_bn254_g1 reduce_step_bn254_g1", false},
+		{"scatter_tile bucket_accumulate_bls12377_ed edwards_from_affine_bls12377_ed edwards_to_xyzz_bls12377_ed", false},
+		{"scatter_tile tiny_join_bn254_g1", false},
 		{"bucket_accumulate_bn254_g1 reduce_step_bn254_g1", false},
 		{"", false},
 	} {

@@ -29,7 +29,7 @@ var thresholds = Thresholds{
 	"logup":     9,  // fractions
 	"whir":      16, // table entries
 	"zkml":      14, // multiply-adds of the model
-	"groth16":   12, // constraints; the least that was measured, 28 ms by gnark and 6.5 by the card
+	"groth16":   12, // domain of the constraints; the least that was measured, 28 ms by gnark and 6.5 by the card
 }
 
 // DefaultThresholds returns a copy of the table.

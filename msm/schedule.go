@@ -21,7 +21,7 @@ type schedule struct {
 	rng     plan.Range
 	chunks  [][2]int            // points from, to
 	groups  [][2]int            // buckets from, to
-	layouts [][]*scatter.Layout // by chunk and group; nil where a chunk is like the one before
+	layouts [][]*scatter.Layout // by chunk and group
 	reduces []*reduce.Layout    // by group
 	entries int                 // at most, of a chunk and group
 	affine  bool                // buckets are added up in affine coordinates

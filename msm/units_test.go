@@ -24,9 +24,9 @@ func TestUnits(t *testing.T) {
 				t.Errorf("%s: %s", g.Name, s.Name)
 			}
 		}
-		want := []string{"bucket/accumulate." + g.Name, "bucket/merge." + g.Name, "bases/bases." + g.Name, "affine/normalize." + g.Name, "scatter/digits." + g.Scalar.Name, "scatter/bins", "scatter/partition", "tiny/tiny." + g.Name}
+		want := []string{"bucket/accumulate." + g.Name, "bucket/merge." + g.Name, "bucket/items", "reduce/reduce." + g.Name, "reduce/segments." + g.Name, "scatter/split", "bases/bases." + g.Name, "affine/normalize." + g.Name, "scatter/digits." + g.Scalar.Name, "scatter/bins", "scatter/partition", "tiny/tiny." + g.Name}
 		if g == curve.BLS12377G1 {
-			want = append(want, "bucket/accumulate.bls12377_ed", "edwards/edwards.bls12377_ed", "tiny/tiny.bls12377_ed")
+			want = append(want, "bucket/accumulate.bls12377_ed", "edwards/edwards.bls12377_ed", "reduce/reduce.bls12377_ed", "reduce/segments.bls12377_ed", "tiny/tiny.bls12377_ed")
 		}
 		for _, w := range want {
 			if !names["msm/internal/"+w+".cu"] {

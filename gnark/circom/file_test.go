@@ -233,7 +233,7 @@ func TestTruncated(t *testing.T) {
 
 // A file that is shorter than the size that the caller gives is an error too.
 func TestCutMeanwhile(t *testing.T) {
-	for _, name := range []string{"multiplier_bn128.r1cs", "multiplier_bn128.wtns", "multiplier_bn128.zkey"} {
+	for _, name := range []string{"multiplier_bn128.r1cs", "multiplier_bn128.wtns"} {
 		b := data(t, name)
 		r := bytes.NewReader(b[:len(b)-1])
 		var err error
@@ -242,8 +242,6 @@ func TestCutMeanwhile(t *testing.T) {
 			_, err = circom.ReadR1CS(name, r, int64(len(b)))
 		case ".wtns":
 			_, err = circom.ReadWitness(name, r, int64(len(b)))
-		default:
-			continue // its last section is not read
 		}
 		if !errors.Is(err, circom.ErrFormat) || !strings.Contains(err.Error(), "unexpected EOF") {
 			t.Errorf("%s: %v", name, err)

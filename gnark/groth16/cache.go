@@ -164,7 +164,8 @@ func closeAll(list []*entry) {
 // were used. A key that is read into again is noticed; single points must not be written
 // to. Keys leave earlier where a device's memory is short. The device is "auto"
 // (see [WithDevice]), or what the environment variable ZKWARP_DEVICE says; proofs are
-// checked as by a [Prover] without a verifying key.
+// checked as by a [Prover] without a verifying key, which is little (see
+// [WithVerifyingKey]).
 func Prove(r1cs constraint.ConstraintSystem, pk ProvingKey, fullWitness witness.Witness, opts ...backend.ProverOption) (Proof, error) {
 	e, err := recent.take(pk)
 	if err != nil {

@@ -53,8 +53,9 @@ func WithMemory(bytes int64) Option {
 	}
 }
 
-// WithVerifyingKey makes Prove verify each proof before it returns it. Without one it
-// checks what can be told from the proving key.
+// WithVerifyingKey makes Prove verify each proof before it returns it. Without one only B
+// of a device's proof is checked, in G1 against G2, nothing of A and C, and nothing of a
+// proof that was made on the CPU: the proving key alone does not tell more.
 func WithVerifyingKey(vk VerifyingKey) Option {
 	return func(o *options) error {
 		if isNil(vk) {

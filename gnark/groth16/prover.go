@@ -1,6 +1,7 @@
 package groth16
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -184,8 +185,9 @@ func (p *Prover) Close() {
 // that the proving key was made for. Options are gnark's. A witness that does not
 // satisfy it is gnark's error, unchanged.
 //
-// Each proof is checked before it is returned (see WithVerifyingKey). One that fails is
-// made again on the CPU, from the same randomness, and the fault is logged. So is one
+// Each proof is verified before it is returned if there is a verifying key; without one a
+// device's is checked a little, and the CPU's not at all (see [WithVerifyingKey]). One that
+// fails is made again on the CPU, from the same randomness, and the fault is logged. So is one
 // for which a GPU that nobody asked for by name failed or had too little memory.
 //
 // When ctx ends Prove returns its error; the solver does not look at it.
@@ -237,6 +239,7 @@ func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem
 	next := make(chan solved)
 	if config.HashToFieldFn == nil {
 		solver.Go(func() {
+			defer close(next)
 			for _, w := range witnesses {
 				s := solve(w)
 				select {
@@ -257,7 +260,10 @@ func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem
 			s = solve(w)
 		} else {
 			select {
-			case s = <-next:
+			case solved, ok := <-next:
+				if s = solved; !ok {
+					return proofs, cmp.Or(ctx.Err(), fmt.Errorf("witness %d: a hint ended its goroutine", i))
+				}
 			case <-ctx.Done():
 				return proofs, ctx.Err()
 			}

@@ -440,7 +440,7 @@ func TestPanicOfHint(t *testing.T) {
 		t.Fatal(err)
 	}
 	var witnesses []witness.Witness
-	for _, x := range []int{12, 13, 14} {
+	for _, x := range []int{12, 13, 14, 17} {
 		w, err := frontend.NewWitness(&moodily{x, x * x}, field)
 		if err != nil {
 			t.Fatal(err)
@@ -468,6 +468,10 @@ func TestPanicOfHint(t *testing.T) {
 	}
 	if _, err := p.Prove(t.Context(), ccs, witnesses[2]); err != nil {
 		t.Error(err)
+	}
+	// A hint that ends its goroutine, as t.FailNow does, ends the batch.
+	if proofs, err := p.ProveBatch(t.Context(), ccs, witnesses[2:]); len(proofs) != 1 || err == nil || !strings.Contains(err.Error(), "witness 1: a hint ended its goroutine") {
+		t.Errorf("%d proofs, %v", len(proofs), err)
 	}
 	p.Close() // waits for proofs
 }

@@ -103,7 +103,7 @@ func readAll(to io.ReaderFrom, path string) (err error) {
 // a number in the file says, and the end of a program that has not as much cannot be
 // recovered from. Of keys, proofs and witnesses they read numbers alone, of four or eight
 // bytes, which nothing else has; all are of things that take a byte at least, or indices of
-// such. Of constraint systems the first is the length of what follows.
+// such, so that memory is bounded by some 200 bytes for each of the file. Of constraint systems the first is the length of what follows.
 func bounded(f *os.File, b io.Reader, to io.ReaderFrom) (io.Reader, error) {
 	info, err := f.Stat()
 	if err != nil {

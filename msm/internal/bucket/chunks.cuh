@@ -1,14 +1,15 @@
 // What bucket_accumulate and the kernels that merge its partial sums share.
 //
-// Slot 2t of thread t is for the first run of a bucket in its chunk, slot 2t+1 for its last
-// one. A slot's id is its bucket's, with DONE where there is nothing to add up. Those
-// without DONE are in ascending order.
+// The list of entries is divided into chunks. Slot 2t is for what the bucket at the
+// beginning of chunk t has in it, slot 2t+1 for that at its end. A slot's id is its
+// bucket's, with DONE where there is nothing to add up. Those without DONE are in ascending
+// order.
 #pragma once
 #include "device/ptx.cuh"
 
 #define DONE 0x80000000u
 
-// chunk is how many entries a thread has.
+// chunk is how many entries each has.
 DEVICE_INLINE u32 chunk(u32 total, u32 threads, u32 least) {
   const u32 n = (u32)(((u64)total + threads - 1) / threads);
   return n > least ? n : least;

@@ -104,8 +104,9 @@ func (p *Problem) Cost(w *Windows) Cost {
 		depth = max(depth, bits.Len(uint(to-from)))
 		from = to
 	}
-	// A thread adds up at least some entries one after the other, partial sums are merged
-	// eight to one, and the reduction goes one bit of an index at a time.
+	// A thread adds up at least some entries one after the other, partial sums are merged,
+	// and the reduction goes one bit of an index at a time. Merges count as of 16 slots to 2,
+	// which is more than the 64 to 2 that they are (docs/msm.md).
 	threads := p.Card.Units * 512
 	chunk := math.Max(8, entries/threads)
 	merges := math.Log2(math.Max(2, 2*entries/chunk/16)) / 3

@@ -116,6 +116,9 @@ func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness
 	var mu sync.Mutex // for the hash, and for
 	var failed error  // the device's; the solver's is about the constraint
 	commit := func(_ *big.Int, in, out []*big.Int) error {
+		if len(in) == 0 || len(out) != 1 {
+			return fmt.Errorf("a commitment of %d inputs and %d outputs", len(in), len(out))
+		}
 		i := int(in[0].Int64())
 		if i < 0 || i >= len(private) {
 			return fmt.Errorf("commitment %d of %d", i, len(private))
