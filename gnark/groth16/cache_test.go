@@ -24,10 +24,10 @@ type counted struct {
 func (c *counted) Solve(context.Context, constraint.ConstraintSystem, witness.Witness, backend.ProverConfig) (any, error) {
 	return nil, nil
 }
-func (c *counted) Finish(context.Context, any, io.Reader) (Proof, error) { return nil, nil }
-func (c *counted) Bytes() int64                                          { return 1 }
-func (c *counted) Current() bool                                         { return !c.stale }
-func (c *counted) Whole() bool                                           { return c.fits }
+func (c *counted) Finish(context.Context, any, io.Reader, bool) (Proof, error) { return nil, nil }
+func (c *counted) Bytes() int64                                                { return 1 }
+func (c *counted) Current() bool                                               { return !c.stale }
+func (c *counted) Whole() bool                                                 { return c.fits }
 func (c *counted) Close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

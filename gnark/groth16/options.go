@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"sync"
+	"time"
 
 	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
 )
@@ -20,6 +21,8 @@ type options struct {
 	vk     VerifyingKey
 	random io.Reader
 	logger *slog.Logger
+	trace  resident.Trace
+	serial bool
 }
 
 func newOptions(list []Option) (*options, error) {
@@ -88,6 +91,37 @@ func WithLogger(l *slog.Logger) Option {
 		o.logger = l
 		return nil
 	}
+}
+
+// WithTrace makes proofs report how long their stages took. The function is called by
+// several goroutines at a time. Stages are
+//
+//	solve        gnark's solver, with the commitments that it asks for
+//	commitments  the proofs that openings of commitments are known
+//	wires        wires go to the devices, and those of each query are picked there
+//	ntt          values of A, B and C go to the devices and become the quotient
+//	msm-a, msm-b1, msm-b2, msm-k, msm-z
+//	             the sum over each query; B's digits, for both groups, are of the first's
+//	assemble     the proof from the sums
+//	check        verification, or what is done in its place
+//	prove        all but solve
+//
+// They go on at the same time, and each is the longer for that: see [WithSerial]. Where
+// several devices share a stage, or it is made in tiles, it is as long as all of it took.
+func WithTrace(f func(stage string, d time.Duration)) Option {
+	return func(o *options) error {
+		if f == nil {
+			return fmt.Errorf("%w: no function to trace to", ErrInput)
+		}
+		o.trace = f
+		return nil
+	}
+}
+
+// WithSerial makes a proof's stages come one after the other and not at the same time, so
+// that a trace tells what each of them takes. Proofs are slower by it.
+func WithSerial() Option {
+	return func(o *options) error { o.serial = true; return nil }
 }
 
 // ErrInput is the class of errors in what the caller passes: keys, constraint systems

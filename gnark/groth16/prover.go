@@ -28,7 +28,7 @@ import (
 // key is a proving key at a place, over one of the curves.
 type key interface {
 	Solve(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig) (any, error)
-	Finish(ctx context.Context, solved any, random io.Reader) (Proof, error)
+	Finish(ctx context.Context, solved any, random io.Reader, again bool) (Proof, error)
 	Bytes() int64
 	Current() bool
 	Whole() bool
@@ -102,7 +102,7 @@ func NewProver(pk ProvingKey, opts ...Option) (*Prover, error) {
 	if err != nil {
 		return nil, fmt.Errorf("groth16: %w", err)
 	}
-	place, err := resident.NewPlace(p.devices, o.memory)
+	place, err := p.place(p.devices, o.memory)
 	if err == nil {
 		p.key, err = at(pk, place)
 	}
@@ -116,6 +116,16 @@ func NewProver(pk ProvingKey, opts ...Option) (*Prover, error) {
 		return nil, classify(err)
 	}
 	return p, nil
+}
+
+// place is a place for the key, with what the options say of proofs.
+func (p *Prover) place(devices []*device.Device, memory int64) (*resident.Place, error) {
+	place, err := resident.NewPlace(devices, memory)
+	if err != nil {
+		return nil, err
+	}
+	place.Serial, place.Trace = p.o.serial, p.o.trace
+	return place, nil
 }
 
 // classify is an error of this package: what is not a device's is the caller's.
@@ -140,7 +150,7 @@ func (p *Prover) onCPU() (key, error) {
 	if err != nil {
 		return nil, err
 	}
-	place, err := resident.NewPlace(devices, 0)
+	place, err := p.place(devices, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -206,6 +216,62 @@ func (p *Prover) Prove(ctx context.Context, ccs constraint.ConstraintSystem, ful
 	return p.settle(ctx, j, proof, err)
 }
 
+// Solution is a satisfied constraint system, with its wires and the values of A, B and C
+// in the host's memory.
+type Solution struct {
+	prover *Prover
+	job    *job
+	solved any
+}
+
+// Solve does the first part of Prove: it computes all wires, and commitments, on the CPU.
+// The witness must not change as long as the solution is used. Its errors are those of Prove.
+func (p *Prover) Solve(ctx context.Context, ccs constraint.ConstraintSystem, fullWitness witness.Witness, opts ...backend.ProverOption) (*Solution, error) {
+	config, err := backend.NewProverConfig(opts...)
+	if err != nil {
+		return nil, fmt.Errorf("new prover config: %w", err)
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
+	s := &Solution{prover: p, job: &job{ccs: ccs, full: fullWitness, config: config}}
+	if s.solved, err = p.solve(ctx, p.key, s.job); err != nil {
+		if p.devices[0].Kind() == device.CPU || !p.replaceable(err) {
+			return nil, err
+		}
+		// A commitment that the device could not compute, to an automatic choice of it.
+		k, err := p.onCPU()
+		if err != nil {
+			return nil, err
+		}
+		defer k.Close()
+		if s.solved, err = p.solve(ctx, k, s.job); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// ProveSolved does the rest of Prove. A solution of this prover is good for any number of
+// proofs, also at the same time; each has fresh randomness, but those of a circuit with
+// commitments have the same commitments, by which they can be told to be of one witness.
+func (p *Prover) ProveSolved(ctx context.Context, s *Solution) (Proof, error) {
+	if s == nil || s.prover != p {
+		return nil, fmt.Errorf("%w: a solution of another prover", ErrInput)
+	}
+	p.mu.RLock()
+	defer p.mu.RUnlock()
+	if err := p.ready(); err != nil {
+		return nil, err
+	}
+	j := *s.job
+	j.random = &tape{r: p.o.random}
+	proof, err := p.finish(ctx, p.key, &j, s.solved, true)
+	return p.settle(ctx, &j, proof, err)
+}
+
 // ProveBatch is Prove for several witnesses of one constraint system: while the device
 // makes a proof the next witness is solved. It stops at the first error, which names the
 // witness, and then returns the proofs of those before it. With a hash function among the
@@ -233,7 +299,7 @@ func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem
 	solve := func(w witness.Witness) (s solved) {
 		defer func() { s.panicked = recover() }()
 		s.job = &job{ccs: ccs, full: w, config: config, random: &tape{r: p.o.random}}
-		s.solution, s.err = p.key.Solve(ctx, ccs, w, config)
+		s.solution, s.err = p.solve(ctx, p.key, s.job)
 		return s
 	}
 	next := make(chan solved)
@@ -274,7 +340,7 @@ func (p *Prover) ProveBatch(ctx context.Context, ccs constraint.ConstraintSystem
 		var proof Proof
 		err := s.err
 		if err == nil {
-			proof, err = p.finish(ctx, p.key, s.job, s.solution)
+			proof, err = p.finish(ctx, p.key, s.job, s.solution, false)
 		}
 		if proof, err = p.settle(ctx, s.job, proof, err); err != nil {
 			return proofs, fmt.Errorf("witness %d: %w", i, err)
@@ -325,19 +391,27 @@ func (p *Prover) settle(ctx context.Context, j *job, proof Proof, err error) (Pr
 
 // attempt makes a proof at a place.
 func (p *Prover) attempt(ctx context.Context, k key, j *job) (Proof, error) {
-	solved, err := k.Solve(ctx, j.ccs, j.full, j.config)
+	solved, err := p.solve(ctx, k, j)
 	if err != nil {
 		return nil, err
 	}
-	return p.finish(ctx, k, j, solved)
+	return p.finish(ctx, k, j, solved, false)
 }
 
-// finish makes the proof of a solution and verifies it.
-func (p *Prover) finish(ctx context.Context, k key, j *job, solved any) (Proof, error) {
-	proof, err := k.Finish(ctx, solved, j.random)
+func (p *Prover) solve(ctx context.Context, k key, j *job) (any, error) {
+	defer p.o.trace.Stage("solve")()
+	return k.Solve(ctx, j.ccs, j.full, j.config)
+}
+
+// finish makes the proof of a solution and verifies it. The solution can be used again if
+// that is said.
+func (p *Prover) finish(ctx context.Context, k key, j *job, solved any, again bool) (Proof, error) {
+	defer p.o.trace.Stage("prove")()
+	proof, err := k.Finish(ctx, solved, j.random, again)
 	if err != nil || p.o.vk == nil {
 		return proof, err
 	}
+	defer p.o.trace.Stage("check")()
 	public, err := j.full.Public()
 	if err != nil {
 		return nil, err

@@ -33,12 +33,12 @@ import (
 	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
-// Solved is a satisfied constraint system: what a proof is made of.
+// Solved is a satisfied constraint system: what proofs are made of.
 type Solved struct {
-	circuit  *circuit
-	proof    *gnark.Proof // its commitments
-	private  [][]fr.Element
-	solution *cs.R1CSSolution
+	circuit     *circuit
+	commitments []curve.G1Affine
+	private     [][]fr.Element // what each commits to
+	solution    *cs.R1CSSolution
 }
 
 // Solve computes the wires of a constraint system, and commitments. Its errors are the
@@ -61,22 +61,23 @@ func (k *Key) Solve(ctx context.Context, ccs constraint.ConstraintSystem, full w
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	s := &Solved{circuit: c, proof: &gnark.Proof{}}
-	if s.solution, s.private, err = k.solve(ctx, r1cs, c, full, opt, s.proof); err != nil {
+	s := &Solved{circuit: c}
+	if err := k.solve(ctx, r1cs, full, opt, s); err != nil {
 		return nil, err
 	}
 	return s, nil
 }
 
-// Finish makes the proof of what Solve returned, once. The blinding r and s is taken from
-// random, in this order.
-func (k *Key) Finish(ctx context.Context, solved any, random io.Reader) (groth16.Proof, error) {
+// Finish makes a proof of what Solve returned, for the last time unless it says again. The
+// blinding r and s is taken from random, in this order.
+func (k *Key) Finish(ctx context.Context, solved any, random io.Reader, again bool) (groth16.Proof, error) {
 	x, ok := solved.(*Solved)
 	if !ok {
 		return nil, fmt.Errorf("a solution of type %T", solved)
 	}
+	proof := &gnark.Proof{Commitments: slices.Clone(x.commitments)}
 	wires := []fr.Element(x.solution.W)
-	if err := k.proveKnowledge(ctx, x.circuit, wires, x.private, x.proof); err != nil {
+	if err := k.proveKnowledge(ctx, x.circuit, wires, x.private, proof); err != nil {
 		return nil, err
 	}
 	r, err := element(random)
@@ -87,31 +88,35 @@ func (k *Key) Finish(ctx context.Context, solved any, random io.Reader) (groth16
 	if err != nil {
 		return nil, fmt.Errorf("blinding: %w", err)
 	}
-	sums, err := k.sums(ctx, x.circuit, wires, x.solution)
+	sums, err := k.sums(ctx, x.circuit, wires, x.solution, again)
 	if err != nil {
 		return nil, err
 	}
-	b1 := k.assemble(x.proof, sums, r, s)
+	end := k.place.Trace.Stage("assemble")
+	b1 := k.assemble(proof, sums, r, s)
+	end()
 	if k.related {
-		if same, err := related(k.pk, &b1, &x.proof.Bs); err != nil {
+		defer k.place.Trace.Stage("check")()
+		if same, err := related(k.pk, &b1, &proof.Bs); err != nil {
 			return nil, err
 		} else if !same {
 			return nil, fmt.Errorf("%w: B differs between G1 and G2", resident.ErrWrong)
 		}
 	}
-	return x.proof, nil
+	return proof, nil
 }
 
 // solve computes all wires, and the evaluations of A, B and C. A commitment is computed
-// when the solver comes to its wire, whose value is the commitment's hash. Private are
-// the values that each commits to.
-func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness.Witness, opt backend.ProverConfig, proof *gnark.Proof) (*cs.R1CSSolution, [][]fr.Element, error) {
+// when the solver comes to its wire, whose value is the commitment's hash.
+func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, full witness.Witness, opt backend.ProverConfig, x *Solved) error {
+	c := x.circuit
 	hash := opt.HashToFieldFn
 	if hash == nil {
 		hash = hash_to_field.New([]byte(constraint.CommitmentDst))
 	}
-	proof.Commitments = make([]curve.G1Affine, len(c.commitments))
-	private := make([][]fr.Element, len(c.commitments))
+	x.commitments = make([]curve.G1Affine, len(c.commitments))
+	x.private = make([][]fr.Element, len(c.commitments))
+	private := x.private
 	// The solver computes commitments that do not depend on one another at the same time.
 	var mu sync.Mutex // for the hash, and for
 	var failed error  // the device's; the solver's is about the constraint
@@ -139,7 +144,7 @@ func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness
 			failed = fmt.Errorf("commitment %d: %w", i, err)
 			return failed
 		}
-		proof.Commitments[i] = sum
+		x.commitments[i] = sum
 		hash.Write(constraint.SerializeCommitment(sum.Marshal(), public, fr.Bytes))
 		digest := hash.Sum(nil)
 		hash.Reset()
@@ -153,22 +158,22 @@ func (k *Key) solve(ctx context.Context, r1cs *cs.R1CS, c *circuit, full witness
 	if c.stateful {
 		leave, err := single.Solving.Take(ctx, r1cs)
 		if err != nil {
-			return nil, nil, err
+			return err
 		}
 		defer leave()
 	}
 	solved, err := r1cs.Solve(full, options...)
 	if failed != nil {
-		return nil, nil, failed
+		return failed
 	}
 	if err != nil {
-		return nil, nil, err
+		return err
 	}
-	solution, ok := solved.(*cs.R1CSSolution)
-	if !ok {
-		return nil, nil, fmt.Errorf("the solver made a %T", solved)
+	var ok bool
+	if x.solution, ok = solved.(*cs.R1CSSolution); !ok {
+		return fmt.Errorf("the solver made a %T", solved)
 	}
-	return solution, private, nil
+	return nil
 }
 
 // proveKnowledge proves for all commitments at once that their openings are known: the
@@ -177,6 +182,7 @@ func (k *Key) proveKnowledge(ctx context.Context, c *circuit, wires []fr.Element
 	if len(private) == 0 {
 		return nil
 	}
+	defer k.place.Trace.Stage("commitments")()
 	proofs := make([]curve.G1Affine, len(private))
 	var hashes []byte
 	for i := range private {
@@ -200,20 +206,24 @@ type sums struct {
 	b2         curve.G2Affine
 }
 
-func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution *cs.R1CSSolution) (*sums, error) {
+func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution *cs.R1CSSolution, again bool) (*sums, error) {
 	var out sums
 	g, ctx := errgroup.WithContext(ctx)
-	if k.onCPU {
+	switch {
+	case k.place.Serial:
+		g.SetLimit(1)
+	case k.onCPU:
 		g.SetLimit(2) // each has all cores; a second fills the ends of the first
 	}
 	g.Go(func() error {
 		var err error
-		if out.z, err = k.sumZ(ctx, solution); err != nil {
+		if out.z, err = k.sumZ(ctx, solution, again); err != nil {
 			return fmt.Errorf("sum over query Z: %w", err)
 		}
 		return nil
 	})
 	g.Go(func() (err error) {
+		defer k.place.Trace.Stage("msm-a")()
 		if out.a, err = k.a.Sum(ctx, without(wires, k.pk.InfinityA, k.a.Len())); err != nil {
 			return fmt.Errorf("sum over query A: %w", err)
 		}
@@ -235,6 +245,7 @@ func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution
 				}
 			}
 		}
+		defer k.place.Trace.Stage("msm-k")()
 		if out.k, err = k.k.Sum(ctx, private); err != nil {
 			return fmt.Errorf("sum over query K: %w", err)
 		}
@@ -247,7 +258,7 @@ func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution
 }
 
 // sumZ is Σ hᵢ Zᵢ, with h from the device unless its memory is too short of that.
-func (k *Key) sumZ(ctx context.Context, solution *cs.R1CSSolution) (curve.G1Affine, error) {
+func (k *Key) sumZ(ctx context.Context, solution *cs.R1CSSolution, again bool) (curve.G1Affine, error) {
 	if k.quotient != nil {
 		sum, err := resident.SumQuotient(ctx, k.quotient, k.z, solution.A, solution.B, solution.C)
 		if !errors.Is(err, device.ErrNoMemory) {
@@ -255,10 +266,17 @@ func (k *Key) sumZ(ctx context.Context, solution *cs.R1CSSolution) (curve.G1Affi
 		}
 	}
 	n := int(k.pk.Domain.Cardinality)
-	h, err := k.quotientOnCPU(ctx, pad(solution.A, n), pad(solution.B, n), pad(solution.C, n))
+	a, b, c := solution.A, solution.B, solution.C
+	if again { // those are worked on in place
+		a, b, c = slices.Clone(a), slices.Clone(b), slices.Clone(c)
+	}
+	end := k.place.Trace.Stage("ntt")
+	h, err := k.quotientOnCPU(ctx, pad(a, n), pad(b, n), pad(c, n))
+	end()
 	if err != nil {
 		return curve.G1Affine{}, err
 	}
+	defer k.place.Trace.Stage("msm-z")()
 	return k.z.Sum(ctx, h[:n-1]) // its degree is n-2 at most
 }
 

@@ -32,6 +32,7 @@ type committed struct{ basis, sigma *pointsG1 }
 // Key is a proving key whose queries are resident. It is safe for concurrent proofs.
 type Key struct {
 	pk      *gnark.ProvingKey
+	place   *resident.Place
 	setup   [3]curve.G1Affine // its α, β and δ
 	onCPU   bool
 	bytes   int64
@@ -50,7 +51,7 @@ func NewKey(pk *gnark.ProvingKey, place *resident.Place) (*Key, error) {
 	if err := wellFormed(pk); err != nil {
 		return nil, err
 	}
-	k := &Key{pk: pk, setup: [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta}, onCPU: place.OnCPU()}
+	k := &Key{pk: pk, place: place, setup: [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta}, onCPU: place.OnCPU()}
 	if err := place.Preload(slices.Concat(group.G1.Units(), group.G2.Units(), scalar.Units(group.G1.Group.Scalar))...); err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math/big"
 	"math/bits"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/mont"
@@ -64,6 +65,8 @@ func (q *Quotient[S]) Close() {
 // after those given. h stays on the device if z is there, and there alone.
 func SumQuotient[P, S any](ctx context.Context, q *Quotient[S], z *Points[P, S], a, b, c []S) (P, error) {
 	var none P
+	end := sync.OnceFunc(z.place.Trace.Stage("ntt"))
+	defer end()
 	queue, err := q.dev.NewQueue(ctx)
 	if err != nil {
 		return none, err
@@ -107,6 +110,8 @@ func SumQuotient[P, S any](ctx context.Context, q *Quotient[S], z *Points[P, S],
 		if err != nil {
 			return none, err
 		}
+		end()
+		defer z.place.Trace.Stage("msm-z")()
 		return z.Sum(ctx, host)
 	}
 	if err := queue.Sync(); err != nil {
@@ -115,5 +120,7 @@ func SumQuotient[P, S any](ctx context.Context, q *Quotient[S], z *Points[P, S],
 	for _, v := range values[1:] {
 		v.Free() // for the sum
 	}
+	end()
+	defer z.place.Trace.Stage("msm-z")()
 	return z.bases.SumBuffer(ctx, h)
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/curve"
@@ -34,6 +35,22 @@ type Place struct {
 	taken   int64
 	short   bool // some points stay on the host
 	tile    int  // points below which there is no use in cutting a sum further
+
+	// Serial says that stages of a proof come one after the other.
+	Serial bool
+	Trace  Trace
+}
+
+// Trace, if not nil, is told how long stages of proofs took, by many goroutines.
+type Trace func(stage string, d time.Duration)
+
+// Stage starts a stage of a proof and returns what ends it.
+func (t Trace) Stage(name string) (end func()) {
+	if t == nil {
+		return func() {}
+	}
+	start := time.Now()
+	return func() { t(name, time.Since(start)) }
 }
 
 // NewPlace is a place on devices that share all work, with so many bytes of each for
@@ -207,9 +224,13 @@ func SumBoth[P, Q, S any](ctx context.Context, p *Points[P, S], q *Points[Q, S],
 		switch {
 		case err == nil:
 			defer shared.Close()
-			if a, err = p.bases.SumPrepared(ctx, shared); err != nil {
+			end := p.place.Trace.Stage("msm-b1")
+			a, err = p.bases.SumPrepared(ctx, shared)
+			end()
+			if err != nil {
 				return a, b, err
 			}
+			defer p.place.Trace.Stage("msm-b2")()
 			b, err = q.bases.SumPrepared(ctx, shared)
 			return a, b, err
 		case errors.Is(err, device.ErrNoMemory), errors.Is(err, msm.ErrInput):
@@ -219,10 +240,13 @@ func SumBoth[P, Q, S any](ctx context.Context, p *Points[P, S], q *Points[Q, S],
 			return a, b, err
 		}
 	}
+	end := p.place.Trace.Stage("msm-b1")
 	a, err := p.Sum(ctx, scalars)
+	end()
 	if err != nil {
 		return a, b, err
 	}
+	defer p.place.Trace.Stage("msm-b2")()
 	b, err = q.Sum(ctx, scalars)
 	return a, b, err
 }
