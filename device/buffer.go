@@ -98,6 +98,7 @@ func Alloc[T any](q *Queue, n int) (Buffer[T], error) {
 	b := Buffer[T]{a: a, n: n}
 	if q.dev.poison.Load() {
 		if err := (Buffer[uint32]{a: a, n: int(m.bytes / 4)}).Fill(q, 0xA5A5A5A5); err != nil {
+			b.Free()
 			return Buffer[T]{}, err
 		}
 	}
@@ -123,7 +124,11 @@ func Upload[T any](q *Queue, src []T) (Buffer[T], error) {
 	if err != nil {
 		return b, err
 	}
-	return b, b.CopyFrom(q, src)
+	if err := b.CopyFrom(q, src); err != nil {
+		b.Free() // it may be large, and the collector does not see a device's memory
+		return Buffer[T]{}, err
+	}
+	return b, nil
 }
 
 // Len is the number of elements.

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -319,6 +320,55 @@ func TestCancel(t *testing.T) {
 		// The device goes on.
 		if got := read(t, plain, upload(t, plain, []uint32{4})); got[0] != 4 {
 			t.Errorf("%v", got)
+		}
+	})
+}
+
+// late is a context that ends once it was asked so many times.
+type late struct {
+	context.Context
+	left *atomic.Int64
+}
+
+func (c late) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// A context that ends in the middle of an upload leaves no memory in use: what the
+// collector frees late would be most of a GPU.
+func TestCancelInUpload(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, plain *device.Queue) {
+		d := plain.Device()
+		before := d.InUse()
+		failures := 0
+		for calls := range 20 {
+			left := new(atomic.Int64)
+			left.Store(int64(calls))
+			q, err := d.NewQueue(late{context.Background(), left})
+			if err != nil {
+				continue
+			}
+			b, err := device.Upload(q, make([]uint32, 1000))
+			switch {
+			case err == nil:
+				b.Free()
+			case !errors.Is(err, context.Canceled):
+				t.Errorf("after %d calls: %v", calls, err)
+			default:
+				failures++
+			}
+			if n := d.InUse(); n != before {
+				t.Fatalf("after %d calls %d bytes are in use, %d before; error %v", calls, n, before, err)
+			}
+			if err := q.Close(); err != nil {
+				t.Error(err)
+			}
+		}
+		if failures < 2 {
+			t.Errorf("%d uploads failed", failures)
 		}
 	})
 }

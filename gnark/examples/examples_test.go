@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -34,39 +35,90 @@ func run(t *testing.T, args ...string) string {
 	return line
 }
 
+// changed is the lines in which two texts of as many lines differ, as a diff has them.
+func changed(t *testing.T, from, to string) []string {
+	t.Helper()
+	var texts [2][]string
+	for i, path := range []string{from, to} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[i] = strings.Split(string(b), "\n")
+	}
+	if len(texts[0]) != len(texts[1]) {
+		t.Fatalf("%s has %d lines and %s %d", from, len(texts[0]), to, len(texts[1]))
+	}
+	var out []string
+	for i, line := range texts[0] {
+		if line != texts[1][i] {
+			out = append(out, "-"+line, "+"+texts[1][i])
+		}
+	}
+	return out
+}
+
+// A program of gnark's and one of zkwarp's differ in the import, as the documents say.
+func TestDifference(t *testing.T) {
+	got := changed(t, filepath.Join("membership", "gnark", "main.go"), filepath.Join("membership", "main.go"))
+	want := []string{"-\t" + theirs, "+\t" + ours}
+	if !slices.Equal(got, want) {
+		t.Errorf("the difference is %q, want %q", got, want)
+	}
+	for _, page := range []string{"README.md", filepath.Join("..", "README.md")} {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), "```diff\n"+strings.Join(want, "\n")+"\n```") {
+			t.Errorf("%s does not show the difference", page)
+		}
+	}
+}
+
+// Both print the same.
 func TestExamples(t *testing.T) {
-	for name, args := range map[string][]string{"preimage": {"-secret", "7"}, "membership": {"-depth", "4", "-index", "11"}} {
+	for name, c := range map[string]struct{ with, without, args []string }{
+		"membership": {[]string{"./membership"}, []string{"./membership/gnark"}, []string{"-depth", "4", "-index", "11"}},
+		"preimage":   {[]string{"./preimage"}, []string{"-overlay", overlay(t, filepath.Join("preimage", "main.go")), "./preimage"}, []string{"-secret", "7"}},
+	} {
 		t.Run(name, func(t *testing.T) {
-			path, err := filepath.Abs(filepath.Join(name, "main.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			source, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if strings.Count(string(source), "zkwarp/") != strings.Count(ours, "zkwarp/") {
-				t.Error("more than one import is zkwarp's")
-			}
-			dir := t.TempDir()
-			changed := filepath.Join(dir, "main.go")
-			if err := os.WriteFile(changed, []byte(strings.Replace(string(source), ours, theirs, 1)), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			overlay, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, "overlay.json"), overlay, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			with := run(t, append([]string{"./" + name}, args...)...)
-			without := run(t, append([]string{"-overlay", filepath.Join(dir, "overlay.json"), "./" + name}, args...)...)
+			with, without := run(t, append(c.with, c.args...)...), run(t, append(c.without, c.args...)...)
 			if with != without {
 				t.Errorf("with zkwarp: %swith gnark: %s", with, without)
 			}
 		})
 	}
+}
+
+// overlay is a file for go run's -overlay that gives a program gnark's import.
+func overlay(t *testing.T, program string) string {
+	t.Helper()
+	path, err := filepath.Abs(program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	source, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Count(string(source), "zkwarp/") != strings.Count(ours, "zkwarp/") {
+		t.Errorf("%s: more than one import is zkwarp's", program)
+	}
+	dir := t.TempDir()
+	changed := filepath.Join(dir, "main.go")
+	if err := os.WriteFile(changed, []byte(strings.Replace(string(source), ours, theirs, 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "overlay.json")
+	replace, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, replace, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
 }
 
 // The contract that verifies proofs comes out as gnark's.

@@ -1,6 +1,7 @@
 package groth16_test
 
 import (
+	"crypto/sha256"
 	"math/big"
 	"runtime"
 
@@ -271,6 +272,7 @@ type example struct {
 	commitments  int
 	all          bool // over all curves, not BN254 only
 	emulated     bool // on simt too
+	heavy        bool // only where ZKWARP_TEST_DEVICES says which devices
 }
 
 func examples() []example {
@@ -318,20 +320,30 @@ func examples() []example {
 	x := new(big.Int).Sub(p, a)
 	y := new(big.Int).Sub(p, b)
 	product := new(big.Int).Mul(a, b)
+	text, digest := "hello world", sha256.Sum256([]byte("hello world"))
+	sixth := [6]frontend.Variable{3, 1, 9, 4, 5, 2}
+	powers := delegated{[4]frontend.Variable{1, 2, 3, 4}, [4]frontend.Variable{5, 6, 7, 8}, 1*125 + 8*216 + 27*343 + 64*512}
+	powersBad := powers
+	powersBad.Sum = 1
 	return []example{
 		{name: "cubic", circuit: &cubic{}, right: &cubic{3, 35}, wrong: &cubic{3, 36}, all: true},
 		{name: "preimage", circuit: &preimage{}, right: &preimage{[2]frontend.Variable{a, b}, mimcOf(a, b)}, wrong: &preimage{[2]frontend.Variable{b, a}, mimcOf(a, b)}},
 		{name: "member", circuit: &member{}, right: path, wrong: &astray},
 		{name: "permuted", circuit: &permuted{}, right: &permuted{[2]frontend.Variable{1, 2}, 3}},
 		{name: "open", circuit: &open{}, right: &open{7, 49}, wrong: &open{7, 48}},
-		{name: "closed", circuit: &closed{}, right: &closed{7, 49}, wrong: &closed{7, 48}, all: true},
+		{name: "closed", circuit: &closed{}, right: &closed{7, 49}, wrong: &closed{7, 48}, all: true, emulated: true},
 		{name: "commits", circuit: &commits{}, right: &commits{6, 7, 42}, wrong: &commits{6, 7, 43}, commitments: 2, all: true, emulated: true},
-		{name: "open commits", circuit: &openCommits{}, right: &openCommits{7, 49}, wrong: &openCommits{7, 50}, commitments: 1},
+		{name: "open commits", circuit: &openCommits{}, right: &openCommits{7, 49}, wrong: &openCommits{7, 50}, commitments: 1, emulated: true},
 		{name: "ranges", circuit: &ranges{}, right: &r, wrong: &rBad, commitments: 1},
 		{name: "lookup", circuit: &lookup{}, right: &l, wrong: &lBad, commitments: 1},
 		{name: "hinted", circuit: &hinted{}, right: &hinted{100, 14}, wrong: &hinted{100, 15}},
 		{name: "fan-in", circuit: &fanIn{}, right: &f, wrong: &fBad},
 		{name: "foreign", circuit: &foreign{}, right: &foreign{secp(x), secp(y), secp(product)}, wrong: &foreign{secp(x), secp(y), secp(x)}, commitments: 1},
+		{name: "sorted", circuit: &sorted{}, right: &sorted{sixth, 2, 9, 20}, wrong: &sorted{sixth, 4, 5, 7}},
+		{name: "signed", circuit: &signed{}, right: signedOf(5, 5), wrong: signedOf(5, 6)},
+		{name: "compressed", circuit: &compressed{}, right: compressedOf(text, digest), wrong: compressedOf(text+".", digest)},
+		{name: "digested", circuit: &digested{}, right: digestedOf(text, digest), wrong: digestedOf("Hello world", digest), commitments: 1, heavy: true},
+		{name: "delegated", circuit: &delegated{}, right: &powers, wrong: &powersBad, commitments: 1},
 	}
 }
 

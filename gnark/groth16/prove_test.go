@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"fmt"
 	"io"
 	randv2 "math/rand/v2"
+	"os"
+	"reflect"
 	"testing"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -78,8 +81,33 @@ func encode(t testing.TB, p groth16.Proof) []byte {
 	return b.Bytes()
 }
 
+// tampered is a proof with a point negated, for each point that it has; over any curve.
+func tampered(t *testing.T, p groth16.Proof) map[string]groth16.Proof {
+	t.Helper()
+	out := map[string]groth16.Proof{}
+	from := reflect.ValueOf(p).Elem()
+	add := func(name string, point func(proof reflect.Value) reflect.Value) {
+		to := reflect.New(from.Type())
+		to.Elem().Set(from)
+		if list := to.Elem().FieldByName("Commitments"); list.Len() > 0 {
+			list.Set(reflect.AppendSlice(reflect.Zero(list.Type()), list))
+		}
+		at := point(to.Elem()).Addr()
+		at.MethodByName("Neg").Call([]reflect.Value{at})
+		out[name] = to.Interface().(groth16.Proof)
+	}
+	for _, name := range []string{"Ar", "Bs", "Krs"} {
+		add(name, func(p reflect.Value) reflect.Value { return p.FieldByName(name) })
+	}
+	for i := range from.FieldByName("Commitments").Len() {
+		add(fmt.Sprintf("commitment %d", i), func(p reflect.Value) reflect.Value { return p.FieldByName("Commitments").Index(i) })
+	}
+	return out
+}
+
 // Proofs from the same randomness are gnark's own on every device, to the byte; gnark
-// verifies them; and a wrong witness gets gnark's own error.
+// verifies them, and rejects them with a point changed; and a wrong witness gets gnark's own
+// error.
 func TestProve(t *testing.T) {
 	for _, id := range curves {
 		for _, x := range examples() {
@@ -87,6 +115,9 @@ func TestProve(t *testing.T) {
 				continue
 			}
 			t.Run(id.String()+"/"+x.name, func(t *testing.T) {
+				if x.heavy && os.Getenv("ZKWARP_TEST_DEVICES") == "" {
+					t.Skip("takes half a minute on two cores; ZKWARP_TEST_DEVICES=cpu asks for it")
+				}
 				r := setUp(t, id, x)
 				var want []byte
 				blind(t, func() {
@@ -99,7 +130,7 @@ func TestProve(t *testing.T) {
 				for _, name := range []string{"cpu", "simt", "cuda"} {
 					t.Run(name, func(t *testing.T) {
 						if name == "simt" && (id != ecc.BN254 || !x.emulated) {
-							t.Skip("takes seconds; emulated for one circuit")
+							t.Skip("takes seconds; emulated for some circuits")
 						}
 						d := devicetest.Open(t, name)
 						var p *groth16.Prover
@@ -119,6 +150,11 @@ func TestProve(t *testing.T) {
 						}
 						if err := gnark.Verify(proof, r.vk, r.public); err != nil {
 							t.Error(err)
+						}
+						for name, bad := range tampered(t, proof) {
+							if gnark.Verify(bad, r.vk, r.public) == nil {
+								t.Errorf("verifies with %s negated", name)
+							}
 						}
 						if r.wrong == nil {
 							return

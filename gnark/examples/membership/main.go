@@ -1,5 +1,6 @@
 // Command membership proves that a leaf is in a Merkle tree of MiMC hashes over BN254,
-// and says neither which nor where. But for one import it is a program of gnark's.
+// and says neither which nor where. It is there twice, in membership/gnark with gnark's
+// own prover, and the import is all that differs.
 package main
 
 import (
