@@ -21,6 +21,7 @@ import (
 	merkle "github.com/zkwarp/zkwarp/merkle/prover"
 	mle "github.com/zkwarp/zkwarp/mle/prover"
 	"github.com/zkwarp/zkwarp/msm"
+	"github.com/zkwarp/zkwarp/msm/fixedbase"
 	ntt "github.com/zkwarp/zkwarp/ntt/prover"
 	"github.com/zkwarp/zkwarp/ntt/scalar"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
@@ -37,6 +38,7 @@ func All() []*kernel.Source {
 		curve.Sources(),
 		bench.ProductSources(),
 		fields.Sources(),
+		fixedbase.Sources(),
 		fp64.Sources(),
 		merkle.Sources(),
 		ntt.Sources(),

@@ -89,8 +89,10 @@ var rows = []row{
 		[]figure{{suite: "msm", bench: "bn254-2^24", time: "reduce-ms"}, {suite: "msm", bench: "bls12-381-2^24", time: "reduce-ms"}, {suite: "msm", bench: "bls12-377-2^24", time: "reduce-ms"}}},
 	{"MSM: few points", "`msm`: runs of points and windows, a block each: digits, buckets and reduction; then blocks joined; two launches",
 		[]string{"tiny_*"}, "bound by latency", []figure{{suite: "msm", bench: "tiny-bn254", time: "ms"}, {suite: "msm", bench: "tiny-bls12-381", time: "ms"}, {suite: "msm", bench: "tiny-bls12-377", time: "ms"}}},
-	{"MSM: bases", "`msm`: checks of points, multiples for tables, sums to affine form",
+	{"MSM: multiples of one point", "`msm/fixedbase`: a scalar's digits as places in a table of multiples; their sums are bucket sums",
+		[]string{"fixedbase_*"}, "a scalar read, 4 a window and 4 written", nil},
+	{"MSM: bases", "`msm`, `msm/fixedbase`: checks of points, multiples for tables, sums to affine form",
 		[]string{"affine_normalize_*", "bases_check_*", "bases_multiply_*"}, "bound by products", nil},
-	{"MSM: measured inputs", "`msm/known`: points with known discrete logarithms, random scalars, their sum's logarithm",
+	{"MSM: measured inputs", "`msm/known`: points with known discrete logarithms (in `msm/fixedbase`, tables), random scalars, their sum's logarithm",
 		[]string{"bases_pairs_*", "scalars_*"}, "", nil},
 }
