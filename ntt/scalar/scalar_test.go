@@ -362,6 +362,33 @@ func TestValues(t *testing.T) {
 	})
 }
 
+// Bit reversal moves each element once, within a block of threads and from one to another.
+func TestReverse(t *testing.T) {
+	each(t, func(t *testing.T, q *device.Queue, k kind) {
+		words := k.field.Limbs / 2
+		for _, log := range []int{0, 1, 4, 8, 9, 11} {
+			n := 1 << log
+			s := on(t, q, k.field, log)
+			v := random(k.field, n, uint64(40+log))
+			want := make([]uint64, len(v))
+			for i := range n {
+				j := 0
+				for b := range log {
+					j |= i >> b & 1 << (log - 1 - b)
+				}
+				copy(want[j*words:(j+1)*words], v[i*words:])
+			}
+			buf := devicetest.Upload(t, q, v)
+			for _, want := range [][]uint64{want, v} {
+				must(t, s.Reverse(q, buf))
+				got, err := buf.Read(q)
+				must(t, err)
+				same(t, k.field, fmt.Sprintf("2^%d", log), got, want)
+			}
+		}
+	})
+}
+
 // The quotient of a product of polynomials by X^n - 1, divided by hand.
 func TestQuotient(t *testing.T) {
 	each(t, func(t *testing.T, q *device.Queue, k kind) {
