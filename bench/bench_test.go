@@ -256,6 +256,30 @@ func TestSkip(t *testing.T) {
 	}
 }
 
+// Programs have cases of their own measured as these are.
+func TestOtherCases(t *testing.T) {
+	ran := 0
+	mine := []Case{
+		{Suite: "mine", Name: "one", Run: func(e *Env) ([]Measurement, error) {
+			m, err := e.Time("ms", 2, nil, func() error { ran++; return nil })
+			return []Measurement{m, Constant("bytes", "bytes", 7, "always", "", e.Samples)}, err
+		}},
+		{Suite: "mine", Name: "two", Run: func(*Env) ([]Measurement, error) { return nil, errors.New("not asked for") }},
+	}
+	o := Options{Suite: "mine", Cases: mine, Pattern: "one", Device: "cpu", Samples: 3, Seed: 5, Command: "test"}
+	rows, err := Run(context.Background(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 2 || rows[0].Case != "one" || rows[0].Seed != 5 || rows[1].Value != 7 || len(rows[1].Samples) != 3 || ran != 1+4*2 {
+		t.Errorf("%d calls, %+v", ran, rows)
+	}
+	o.Suite = "m31"
+	if _, err := Run(context.Background(), o); err == nil || !strings.Contains(err.Error(), "there are mine") {
+		t.Errorf("a suite that is not among them: %v", err)
+	}
+}
+
 // A sum went through all of its steps, or through the kernels that do them at once.
 func TestMSMRan(t *testing.T) {
 	for _, c := range []struct {

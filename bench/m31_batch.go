@@ -54,7 +54,7 @@ func batchCase(count, most int) func(*Env) ([]Measurement, error) {
 		}
 		var proof *sumcheck.Proof
 		var launches int64
-		peak := watchMemory(q.Device())
+		peak := WatchMemory(q.Device())
 		m, err := e.Time("ms", 1, nil, func() error {
 			before := q.Stats().Launches
 			tr, err := transprover.New(q, transcript.TagSumcheck)

@@ -266,7 +266,7 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 	}
 	defer in.free()
 
-	peak, before := watchMemory(dev), dev.Launches()
+	peak, before := WatchMemory(dev), dev.Launches()
 	o := msm.Options{Subgroup: msm.Asserted}
 	if s.tables {
 		o.Tables = msmTables
@@ -300,7 +300,7 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 		return g.several(e, in, o, len(devices), m)
 	}
 	if !e.Queue.OnHost() {
-		out = append(out, constant("peak-gib", "GiB", float64(most)/(1<<30), "device memory in buffers, sampled", "", e.Samples))
+		out = append(out, Constant("peak-gib", "GiB", float64(most)/(1<<30), "device memory in buffers, sampled", "", e.Samples))
 	}
 	return out, nil
 }

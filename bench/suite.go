@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -107,15 +108,48 @@ func rate(m Measurement, metric, unit string, work, scale float64) Measurement {
 	return out
 }
 
-// Cases lists all cases, suite by suite.
+// Constant is a measurement of what does not vary, or was measured once: then note says so.
+// The value stands in for as many samples, with the digest of a proof if it is of one.
+func Constant(metric, unit string, v float64, note, proof string, samples int) Measurement {
+	return Measurement{Metric: metric, Unit: unit, Samples: slices.Repeat([]float64{v}, samples), Note: note, Proof: proof}
+}
+
+// WatchMemory samples how much memory a device's buffers take until the
+// function that it returns is called, which tells the most that was seen.
+func WatchMemory(d *device.Device) func() int64 {
+	stop := make(chan struct{})
+	var done sync.WaitGroup
+	var most int64
+	done.Go(func() {
+		tick := time.NewTicker(200 * time.Microsecond)
+		defer tick.Stop()
+		for {
+			most = max(most, d.InUse())
+			select {
+			case <-stop:
+				return
+			case <-tick.C:
+			}
+		}
+	})
+	return func() int64 {
+		close(stop)
+		done.Wait()
+		return most
+	}
+}
+
+// Cases lists all cases of this module, suite by suite.
 func Cases() []Case {
 	return slices.Concat(cardCases(), m31Cases(), whirCases(), msmCases(), productCases(), accumulateCases(), msmFieldCases(), zkmlCases())
 }
 
-// Suites lists the names of the suites.
-func Suites() []string {
+// Suites lists the names of the suites of Cases.
+func Suites() []string { return suites(Cases()) }
+
+func suites(cases []Case) []string {
 	var out []string
-	for _, c := range Cases() {
+	for _, c := range cases {
 		if len(out) == 0 || out[len(out)-1] != c.Suite {
 			out = append(out, c.Suite)
 		}
@@ -125,7 +159,10 @@ func Suites() []string {
 
 // Options of a run.
 type Options struct {
-	Suite   string
+	Suite string
+	// Cases are what there is to choose from, suite by suite, for programs that have cases
+	// of their own; none stands for those of the function Cases.
+	Cases   []Case
 	Pattern string // regular expression over case names, where "2^" is literal; "" for all
 	Device  string
 	Samples int
@@ -154,7 +191,10 @@ func Select(o Options, kind device.Kind) ([]Case, error) {
 	}
 	var out []Case
 	known := false
-	all := Cases()
+	all := o.Cases
+	if all == nil {
+		all = Cases()
+	}
 	if o.SimulateGPUs > 0 {
 		all = append(all, simulatedCases(o.SimulateGPUs)...)
 	}
@@ -174,7 +214,7 @@ func Select(o Options, kind device.Kind) ([]Case, error) {
 		}
 	}
 	if !known {
-		return nil, fmt.Errorf("no suite %q; there are %s", o.Suite, strings.Join(Suites(), ", "))
+		return nil, fmt.Errorf("no suite %q; there are %s", o.Suite, strings.Join(suites(all), ", "))
 	}
 	if len(out) == 0 {
 		return nil, fmt.Errorf("suite %s has no case for this device that matches %q", o.Suite, o.Pattern)

@@ -170,13 +170,9 @@ func (e *Env) whole(o *opened) ([]Measurement, error) {
 		{"bits", "bits", report.Min, "the weakest line, proven"},
 		{"bits-sum", "bits", report.Sum, "of all lines' errors together"},
 	} {
-		out = append(out, constant(m.metric, m.unit, m.v, m.note, prove.Proof, e.Samples))
+		out = append(out, Constant(m.metric, m.unit, m.v, m.note, prove.Proof, e.Samples))
 	}
 	return out, nil
-}
-
-func constant(metric, unit string, v float64, note, proof string, samples int) Measurement {
-	return Measurement{Metric: metric, Unit: unit, Samples: slices.Repeat([]float64{v}, samples), Note: note, Proof: proof}
 }
 
 // hostTable is the largest table, in bytes, whose proof a recorded run repeats on
@@ -233,7 +229,7 @@ func (e *Env) verifying(o *opened, session int, pf *proof) ([]Measurement, error
 		return err
 	})
 	m.Note = "from bytes, one core"
-	return []Measurement{m, constant("verify-allocs", "objects", float64(allocs)/float64(e.Samples+2), "allocated for one verification", "", e.Samples)}, err
+	return []Measurement{m, Constant("verify-allocs", "objects", float64(allocs)/float64(e.Samples+2), "allocated for one verification", "", e.Samples)}, err
 }
 
 func verifyCase(n int) func(*Env) ([]Measurement, error) {
@@ -256,7 +252,7 @@ func verifyCase(n int) func(*Env) ([]Measurement, error) {
 			return nil, err
 		}
 		out[0].Note += "; " + schedule(o.params)
-		return append(out, constant("proof-kib", "KiB", float64(len(pf.bytes))/1024, "", "", e.Samples)), nil
+		return append(out, Constant("proof-kib", "KiB", float64(len(pf.bytes))/1024, "", "", e.Samples)), nil
 	}
 }
 

@@ -105,7 +105,7 @@ func gridSummary(rows []Row) ([]Measurement, error) {
 	if cells == 0 {
 		return nil, errors.New("no cell was measured in this run")
 	}
-	out := []Measurement{constant("cells", "cells", float64(cells), fmt.Sprintf("of %d, proven and verified", all), "", samples)}
+	out := []Measurement{Constant("cells", "cells", float64(cells), fmt.Sprintf("of %d, proven and verified", all), "", samples)}
 	if n := len(faster[0]); n > 0 {
 		m := Measurement{Metric: "median-speedup", Unit: "x", Note: fmt.Sprintf("over the %d cells of %d with a figure", n, len(appleMS))}
 		for _, f := range faster {

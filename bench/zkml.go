@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"time"
 
-	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/examples/digits"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -129,7 +127,7 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 		load := time.Since(start)
 		var r *zkprover.Result
 		before := e.Queue.Stats()
-		peak := watchMemory(e.Queue.Device())
+		peak := WatchMemory(e.Queue.Device())
 		prove, err := e.Time("prove-ms", 1, nil, func() (err error) {
 			before = e.Queue.Stats()
 			r, err = key.Prove(e.Queue, x, nil)
@@ -185,29 +183,4 @@ func tableRows(p *graph.Program) int {
 		n += len(p.Tables[i].Y)
 	}
 	return n
-}
-
-// watchMemory samples how much memory a device's buffers take until the
-// function that it returns is called, which tells the most that was seen.
-func watchMemory(d *device.Device) func() int64 {
-	stop := make(chan struct{})
-	var done sync.WaitGroup
-	var most int64
-	done.Go(func() {
-		tick := time.NewTicker(200 * time.Microsecond)
-		defer tick.Stop()
-		for {
-			most = max(most, d.InUse())
-			select {
-			case <-stop:
-				return
-			case <-tick.C:
-			}
-		}
-	})
-	return func() int64 {
-		close(stop)
-		done.Wait()
-		return most
-	}
 }

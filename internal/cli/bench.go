@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -79,15 +78,8 @@ func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 	if a.json {
 		return a.printJSON(map[string]any{"rows": rows, "recorded": files})
 	}
-	for i, r := range rows {
-		if i == 0 {
-			fmt.Fprintf(a.Out, "%s (%s)\n", r.Card, r.Device)
-		}
-		line := fmt.Sprintf("%-28s %-14s %12s %-12s", r.Case, r.Metric, figures(r.Value), r.Unit)
-		if r.Cold > 0 {
-			line += " cold " + figures(r.Cold)
-		}
-		fmt.Fprintln(a.Out, strings.TrimRight(line, " "))
+	if err := bench.Print(a.Out, rows); err != nil {
+		return err
 	}
 	for _, f := range files {
 		a.say("recorded in %s", f)
@@ -101,22 +93,8 @@ func (a *app) benchListCommand() *cobra.Command {
 		Short: "List suites and cases",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			type entry struct {
-				Suite string `json:"suite"`
-				Case  string `json:"case"`
-				About string `json:"about"`
-			}
-			var list []entry
-			var text strings.Builder
-			width := 0
-			for _, c := range bench.Cases() {
-				list = append(list, entry{c.Suite, c.Name, c.About})
-				width = max(width, len(c.Name))
-			}
-			for _, c := range list {
-				fmt.Fprintf(&text, "%-6s %-*s %s\n", c.Suite, width, c.Case, c.About)
-			}
-			return a.result(map[string]any{"cases": list}, "%s", strings.TrimSuffix(text.String(), "\n"))
+			list, text := bench.List(bench.Cases())
+			return a.result(map[string]any{"cases": list}, "%s", text)
 		},
 	}
 }

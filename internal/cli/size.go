@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/zkwarp/zkwarp/bench"
 	"github.com/zkwarp/zkwarp/device"
 )
 
@@ -53,20 +54,7 @@ func durationText(d time.Duration) string {
 func milliseconds(d time.Duration) float64 { return math.Round(float64(d)/1e3) / 1e3 }
 
 // figures is v with three significant figures and no exponent.
-func figures(v float64) string {
-	switch {
-	case v == 0:
-		return "0"
-	case math.Abs(v) >= 99.95:
-		return strconv.FormatFloat(v, 'f', 0, 64)
-	case math.Abs(v) >= 9.995:
-		return strconv.FormatFloat(v, 'f', 1, 64)
-	case math.Abs(v) >= 0.9995:
-		return strconv.FormatFloat(v, 'f', 2, 64)
-	}
-	decimals := 2 - int(math.Floor(math.Log10(math.Abs(v))))
-	return strconv.FormatFloat(v, 'f', min(decimals, 12), 64)
-}
+func figures(v float64) string { return bench.Figures(v) }
 
 // grouped is n with its digits in threes.
 func grouped(n int64) string {
