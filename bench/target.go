@@ -69,8 +69,15 @@ var targets = map[[3]string]target{
 	{"msm", "bls12-377-2^26-4gpu", "speedup"}:   {required: 3.6, rate: true},
 	{"msm", "bls12-377-2^28-2gpu", "speedup"}:   {required: 1.95, rate: true},
 	{"msm", "bls12-377-2^28-4gpu", "speedup"}:   {required: 3.85, rate: true},
-	{"zkml", "mlp-250k", "prove-ms"}:            {required: 200},
-	{"zkml", "mlp-250k", "verify-ms"}:           {required: 20},
+
+	{"groth16", "bn254-2^20", "prove-ms"}:         {required: 70},
+	{"groth16", "bn254-2^24", "prove-ms"}:         {required: 700},
+	{"groth16", "bn254-zcash-sprout", "prove-ms"}: {required: 150},
+	{"groth16", "bn254-otti-sgd", "prove-ms"}:     {required: 400},
+	{"groth16", "bn254-lenet", "prove-ms"}:        {required: 5000},
+
+	{"zkml", "mlp-250k", "prove-ms"}:  {required: 200},
+	{"zkml", "mlp-250k", "verify-ms"}: {required: 20},
 }
 
 // targetOf returns the target of a row, if its card has one.

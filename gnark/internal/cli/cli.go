@@ -101,7 +101,7 @@ func Main(ctx context.Context, args []string, out, errors io.Writer) int {
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &codeError{ExitUsage, err} })
 	root.SetOut(out)
 	root.SetErr(errors)
-	root.AddCommand(a.proveCommand(), a.verifyCommand())
+	root.AddCommand(a.proveCommand(), a.verifyCommand(), a.benchCommand(args))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.SetArgs(args)
 	cmd, err := root.ExecuteContextC(ctx)
