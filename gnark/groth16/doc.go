@@ -4,7 +4,7 @@
 //	import "github.com/zkwarp/zkwarp/gnark/groth16" // "github.com/consensys/gnark/backend/groth16"
 //
 // and nothing else: all names of gnark's package are here, and constraint systems,
-// keys, witnesses and proofs are gnark's own. Setup and Verify call gnark's functions.
+// keys, witnesses and proofs are gnark's own. Verify calls gnark's function.
 //
 // [Prove] keeps the keys that it was last used with on the device. Programs that want to
 // say which device, how much memory, or which verifying key each proof is checked with

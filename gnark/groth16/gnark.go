@@ -1,6 +1,7 @@
 package groth16
 
 import (
+	"context"
 	"slices"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -12,6 +13,8 @@ import (
 	gnark "github.com/consensys/gnark/backend/groth16"
 	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
+
+	"github.com/zkwarp/zkwarp/gnark/internal/setup"
 )
 
 // Gnark's own types.
@@ -24,10 +27,14 @@ type (
 	VerifyingKey = gnark.VerifyingKey
 )
 
-// Setup is gnark's: it makes the keys of a circuit, on the CPU. Whoever knows its
-// randomness can forge proofs.
+// Setup makes the keys of a circuit, as gnark's does, on the device that "auto" stands for,
+// with randomness from crypto/rand: on the CPU if the domain is below 2^12, or if the GPU
+// has too little memory or fails. From the same randomness the keys are gnark's, byte for byte.
+//
+// Whoever runs it, or can read the process's memory meanwhile, knows the trapdoor and can
+// forge proofs. Keys that others are to trust come from a ceremony of several parties.
 func Setup(r1cs constraint.ConstraintSystem) (ProvingKey, VerifyingKey, error) {
-	return gnark.Setup(r1cs)
+	return setup.Run(context.Background(), r1cs, setup.Options{})
 }
 
 // DummySetup is gnark's: a key of random points, whose proofs do not verify, for
