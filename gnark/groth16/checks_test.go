@@ -23,6 +23,7 @@ import (
 	cs "github.com/consensys/gnark/constraint/bn254"
 	"github.com/consensys/gnark/constraint/solver"
 	"github.com/consensys/gnark/frontend"
+	"github.com/consensys/gnark/std/lookup/logderivlookup"
 
 	"github.com/zkwarp/zkwarp/gnark/groth16"
 )
@@ -284,5 +285,78 @@ func TestRandomnessOneAtATime(t *testing.T) {
 	wg.Wait()
 	if n := random.clashes.Load(); n != 0 {
 		t.Errorf("%d reads while another was under way", n)
+	}
+}
+
+// tabled looks up in a table of secrets what a hint gave.
+type tabled struct {
+	T [3]frontend.Variable
+	I frontend.Variable
+	S frontend.Variable `gnark:",public"`
+}
+
+func (c *tabled) Define(api frontend.API) error {
+	table := logderivlookup.New(api)
+	for _, v := range c.T {
+		table.Insert(v)
+	}
+	out, err := api.Compiler().NewHint(moody, 1, c.I)
+	if err != nil {
+		return err
+	}
+	api.AssertIsEqual(out[0], c.I)
+	api.AssertIsEqual(c.S, table.Lookup(out[0])[0])
+	return nil
+}
+
+// Circuits that gnark's solver keeps something in are solved one proof at a time, by all
+// provers; others at the same time.
+func TestTurns(t *testing.T) {
+	for _, x := range []example{
+		{name: "table", circuit: &tabled{}, right: &tabled{[3]frontend.Variable{7, 8, 9}, 2, 9}, commitments: 1},
+		{name: "no table", circuit: &moodily{}, right: &moodily{5, 25}},
+	} {
+		r := setUp(t, ecc.BN254, x)
+		want, patience := 2, 20*time.Second
+		if x.commitments > 0 {
+			want, patience = 1, 100*time.Millisecond
+		}
+		var mu sync.Mutex
+		var busy, most int
+		second := make(chan struct{})
+		hint := solver.OverrideHint(solver.GetHintID(moody), func(_ *big.Int, in, out []*big.Int) error {
+			mu.Lock()
+			busy++
+			if most = max(most, busy); busy == 2 {
+				close(second)
+			}
+			mu.Unlock()
+			select { // the other, if it can come
+			case <-second:
+			case <-time.After(patience):
+			}
+			mu.Lock()
+			busy--
+			mu.Unlock()
+			out[0].Set(in[0])
+			return nil
+		})
+		var wg sync.WaitGroup
+		for range 2 {
+			p, err := groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(r.vk))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer p.Close()
+			wg.Go(func() {
+				if _, err := p.Prove(t.Context(), r.ccs, r.right, backend.WithSolverOptions(hint)); err != nil {
+					t.Errorf("%s: %v", x.name, err)
+				}
+			})
+		}
+		wg.Wait()
+		if most != want {
+			t.Errorf("%s: %d were solved at the same time, want %d", x.name, most, want)
+		}
 	}
 }

@@ -58,3 +58,21 @@ func TestFaults(t *testing.T) {
 		})
 	}
 }
+
+// A key whose β is not the same in both groups, which is none of gnark's, has no proofs whose B
+// is: that is no fault of the device.
+func TestUnrelatedKey(t *testing.T) {
+	d := devicetest.Open(t, "simt")
+	r := setUp(t, ecc.BN254, named(t, "closed"))
+	pk := copied(r.pk)
+	pk.G2.Beta.Neg(&pk.G2.Beta)
+	var log bytes.Buffer
+	p, err := groth16.NewProver(pk, groth16.WithDevice(d.Name()), groth16.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, err := p.Prove(context.Background(), r.ccs, r.right); err != nil || log.Len() > 0 {
+		t.Errorf("error %v, log %q", err, log.String())
+	}
+}
