@@ -30,6 +30,7 @@ var thresholds = Thresholds{
 	"whir":      16, // table entries
 	"zkml":      14, // multiply-adds of the model
 	"groth16":   12, // domain of the constraints; the least that was measured, 28 ms by gnark and 6.5 by the card
+	"kzg":       12, // coefficients of a polynomial; an estimate
 }
 
 // DefaultThresholds returns a copy of the table.
