@@ -26,6 +26,7 @@ import (
 const (
 	longSolve = 5 * time.Second
 	longProof = 3 * time.Second // gnark's
+	longSetup = 3 * time.Second
 )
 
 func (s *suite) run(e *bench.Env, c spec) ([]bench.Measurement, error) {
@@ -57,8 +58,8 @@ func (s *suite) run(e *bench.Env, c spec) ([]bench.Measurement, error) {
 	if c.sparse {
 		wires = "two thirds of the wires bits or small"
 	}
-	p.time.Note = fmt.Sprintf("%d constraints, %d wires, %s; from a solved witness, without verification; %.3g GiB of the key resident on each device; every proof verified; key from a known trapdoor",
-		c.constraints, x.wires(), wires, float64(p.resident)/(1<<30))
+	p.time.Note = fmt.Sprintf("%d constraints, %d wires, %s; from a solved witness, without verification; %.3g GiB of the key resident on each device; every proof verified; key from a known trapdoor, made %s",
+		c.constraints, x.wires(), wires, float64(p.resident)/(1<<30), x.setupNote)
 	out := []bench.Measurement{p.time, p.solve}
 	if one != nil {
 		out = append(out, speedup(p.time, one.time))
@@ -75,6 +76,7 @@ func (s *suite) run(e *bench.Env, c spec) ([]bench.Measurement, error) {
 			if err != nil {
 				return nil, err
 			}
+			cpu.Proof = p.time.Proof
 			out = append(out, cpu)
 		}
 	}
@@ -89,7 +91,8 @@ func (s *suite) run(e *bench.Env, c spec) ([]bench.Measurement, error) {
 	}
 	out = append(out, verify)
 	constant("proof-bytes", "bytes", float64(len(p.proof)), "as gnark writes it: 128 of A, B and C, the rest is about commitments, of which there are none")
-	constant("setup-ms", "ms", milliseconds(x.setup), "once, key from a known trapdoor: "+x.setupNote)
+	constant("setup-ms", "ms", milliseconds(x.setup), "a single run; key from a known trapdoor, made "+x.setupNote)
+	out[len(out)-1].Cold = milliseconds(x.setupCold)
 	constant("load-ms", "ms", milliseconds(p.load), "the key to the devices, once")
 	if dev.Kind() != device.CPU {
 		constant("peak-gib", "GiB", float64(p.peak)/(1<<30), "memory of "+dev.Name()+" in buffers, key and proofs, sampled")
