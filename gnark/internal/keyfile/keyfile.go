@@ -90,38 +90,75 @@ func (f *File) Close() error {
 
 // Open reads a key over a curve.
 func Open(ctx context.Context, id ecc.ID, path string, o Options) (*File, error) {
-	read, err := reader(id)
+	var file *File
+	m, err := withFile(path, func(b []byte) (err error) {
+		file, err = Read(ctx, id, b, o)
+		return err
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case file.InFile:
+		file.mapping = m
+		return file, nil
+	}
+	return file, m.close()
+}
+
+// Read is Open for a file's bytes, which the key's points may be in.
+func Read(ctx context.Context, id ecc.ID, b []byte, o Options) (*File, error) {
+	c, err := curveOf(id)
 	if err != nil {
 		return nil, err
 	}
+	return c.read(ctx, b, o)
+}
+
+// Wires is how many wires a key in a file is for. The file is found to be whole, but
+// points are not looked at.
+func Wires(id ecc.ID, path string) (wires int, err error) {
+	c, err := curveOf(id)
+	if err != nil {
+		return 0, err
+	}
+	m, err := withFile(path, func(b []byte) error {
+		l, err := scan(b, c.system.sizes)
+		if err == nil {
+			wires = int(l.wires)
+		}
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return wires, m.close()
+}
+
+// withFile maps a file for a function, and beyond it if the function returns no error.
+func withFile(path string, f func([]byte) error) (*mapping, error) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
-		return nil, errors.New("a machine with the highest byte first")
+		return nil, fmt.Errorf("%w: machines with the highest byte first", errors.ErrUnsupported)
 	}
-	f, err := os.Open(path)
+	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	info, err := f.Stat()
+	defer file.Close()
+	info, err := file.Stat()
 	if err != nil {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%w: not a regular file", ErrFormat)
 	}
-	m, err := mapFile(f, info.Size())
+	m, err := mapFile(file, info.Size())
 	if err != nil {
 		return nil, err
 	}
-	file, err := read(ctx, m.bytes, o)
-	if err != nil {
+	if err := f(m.bytes); err != nil {
 		return nil, errors.Join(err, m.close())
 	}
-	if file.InFile {
-		file.mapping = m
-		return file, nil
-	}
-	return file, m.close()
+	return m, nil
 }
 
 // Write writes a key in the format Mapped.

@@ -88,14 +88,14 @@ func put(t testing.TB, b []byte) string {
 
 // A key that was written in any format comes back as it was.
 func TestFormats(t *testing.T) {
-	for _, c := range curves {
+	for _, c := range curves() {
 		for _, commit := range []bool{false, true} {
-			t.Run(fmt.Sprint(c.id, commit), func(t *testing.T) {
-				pk := setup(t, c.id, &circuit{Times: 9, Commit: commit})
+			t.Run(fmt.Sprint(c.system.id, commit), func(t *testing.T) {
+				pk := setup(t, c.system.id, &circuit{Times: 9, Commit: commit})
 				for format, b := range encoded(t, pk) {
 					for _, trusted := range []bool{false, true} {
 						var done, total int64
-						f, err := Open(t.Context(), c.id, put(t, b), Options{Trusted: trusted, Tables: true, Progress: func(d, n int64) {
+						f, err := Open(t.Context(), c.system.id, put(t, b), Options{Trusted: trusted, Tables: true, Progress: func(d, n int64) {
 							if d <= done {
 								t.Errorf("%s: progress from %d to %d", format, done, d)
 							}
@@ -276,6 +276,24 @@ func TestPointsChecked(t *testing.T) {
 	for _, format := range []Format{Dump, Mapped} {
 		if _, err := Open(t.Context(), ecc.BLS12_381, put(t, files[format]), Options{}); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "not below the modulus") {
 			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+// The number of wires is told without reading points.
+func TestWires(t *testing.T) {
+	pk := setup(t, ecc.BN254, &circuit{Times: 9, Commit: true}).(*gnark254.ProvingKey)
+	for format, b := range encoded(t, pk) {
+		if n, err := Wires(ecc.BN254, put(t, b)); n != len(pk.InfinityA) || err != nil {
+			t.Errorf("%s: %d wires, error %v, want %d", format, n, err, len(pk.InfinityA))
+		}
+		if _, err := Wires(ecc.BN254, put(t, b[:len(b)-1])); !errors.Is(err, ErrFormat) {
+			t.Errorf("%s, cut short: %v", format, err)
+		}
+		// At an odd place, where a mapping cannot be, points are copied.
+		odd := append(make([]byte, 1, 1+len(b)), b...)[1:]
+		if f, err := Read(t.Context(), ecc.BN254, odd, Options{Tables: true}); err != nil || f.InFile || !reflect.DeepEqual(f.Key, groth16.ProvingKey(pk)) {
+			t.Errorf("%s at an odd place: error %v", format, err)
 		}
 	}
 }

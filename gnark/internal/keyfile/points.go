@@ -52,36 +52,40 @@ type key[P, Q any] struct {
 	setCommitments       func([]pair[P])
 }
 
-// reader is Open for a curve, on a file's bytes.
-func reader(id ecc.ID) (func(context.Context, []byte, Options) (*File, error), error) {
-	for _, c := range curves {
-		if c.id == id {
-			return c.read, nil
+// overCurve is what there is for keys over a curve.
+type overCurve struct {
+	system *system
+	read   func(context.Context, []byte, Options) (*File, error)
+	write  func(groth16.ProvingKey) func(io.Writer) error
+}
+
+// curves are those with keys.
+func curves() []overCurve {
+	return []overCurve{
+		{systemBN254, readBN254, writeBN254},
+		{systemBLS12377, readBLS12377, writeBLS12377},
+		{systemBLS12381, readBLS12381, writeBLS12381},
+		{systemBW6761, readBW6761, writeBW6761},
+	}
+}
+
+func curveOf(id ecc.ID) (overCurve, error) {
+	for _, c := range curves() {
+		if c.system.id == id {
+			return c, nil
 		}
 	}
-	return nil, fmt.Errorf("%w: keys over %s", errors.ErrUnsupported, id)
+	return overCurve{}, fmt.Errorf("%w: keys over %s", errors.ErrUnsupported, id)
 }
 
 // writer is Write for a key.
 func writer(pk groth16.ProvingKey) (func(io.Writer) error, error) {
-	for _, c := range curves {
+	for _, c := range curves() {
 		if write := c.write(pk); write != nil {
 			return write, nil
 		}
 	}
 	return nil, fmt.Errorf("%w: a proving key of type %T", errors.ErrUnsupported, pk)
-}
-
-// curves are those with keys.
-var curves = []struct {
-	id    ecc.ID
-	read  func(context.Context, []byte, Options) (*File, error)
-	write func(groth16.ProvingKey) func(io.Writer) error
-}{
-	{ecc.BN254, readBN254, writeBN254},
-	{ecc.BLS12_377, readBLS12377, writeBLS12377},
-	{ecc.BLS12_381, readBLS12381, writeBLS12381},
-	{ecc.BW6_761, readBW6761, writeBW6761},
 }
 
 // read fills the key.
@@ -159,9 +163,11 @@ func load[A affine[P], P any](r *loader, l list, to *[]P) error {
 	}
 	size := len(l.b) / l.count
 	inMemory := r.format == Dump || r.format == Mapped
-	mapped := r.format == Mapped // dumps have points at odd places, behind a domain of 8 + 5·8·k + 1 bytes
+	// Dumps have points at odd places, behind a domain of 8 + 5·8·k + 1 bytes.
+	begin := unsafe.Pointer(unsafe.SliceData(l.b))
+	mapped := r.format == Mapped && uintptr(begin)%unsafe.Alignof(uint64(0)) == 0
 	if mapped {
-		*to = unsafe.Slice((*P)(unsafe.Pointer(unsafe.SliceData(l.b))), l.count)
+		*to = unsafe.Slice((*P)(begin), l.count)
 		r.inFile = true
 	} else {
 		*to = make([]P, l.count)
