@@ -20,12 +20,9 @@ import (
 // benching is a run of bench and its flags.
 type benching struct {
 	*app
-	o        bench.Options
-	noCPU    bool
-	results  string
-	json     bool
-	quiet    bool
-	progress string
+	o       bench.Options
+	noCPU   bool
+	results string
 }
 
 // benchCommand is the verb, whose rows say with which arguments the program was run.
@@ -48,9 +45,6 @@ func (a *app) benchCommand(args []string) *cobra.Command {
 	fs.BoolVar(&b.noCPU, "no-cpu", false, "leave gnark's own prover out, which takes the most time")
 	fs = c.PersistentFlags()
 	fs.StringVar(&b.results, "results", "bench/results", "folder of the results files")
-	fs.BoolVar(&b.json, "json", false, "print one JSON object on standard output and nothing else there")
-	fs.BoolVarP(&b.quiet, "quiet", "q", false, "print results only")
-	fs.StringVar(&b.progress, "progress", "auto", "auto or plain (a line for what takes longer, on standard error) or none")
 	c.AddCommand(b.listCommand(), b.mergeCommand(), b.reportCommand())
 	return c
 }
@@ -203,7 +197,7 @@ func (b *benching) reportCommand() *cobra.Command {
 		Use:   "report -o FILE.html",
 		Short: "Write a page with tables and plots of all results",
 		Args:  noArgs,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := needs("output", out); err != nil {
 				return err
 			}
@@ -217,7 +211,7 @@ func (b *benching) reportCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("reading results: %w", err)
 			}
-			if err := b.write(output{out, func(w io.Writer) error { return bench.Report(w, rows) }}); err != nil {
+			if err := b.write(cmd.Context(), output{out, func(w io.Writer) error { return bench.Report(w, rows) }}); err != nil {
 				return err
 			}
 			if out == "-" || b.quiet && !b.json {
@@ -237,9 +231,6 @@ type lines struct {
 	name string
 	last time.Time
 }
-
-// lineEvery is the least time between two lines.
-const lineEvery = 3 * time.Second
 
 func (l *lines) begin(name string) {
 	l.mu.Lock()

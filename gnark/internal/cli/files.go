@@ -13,12 +13,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/consensys/gnark/backend/witness"
-	"github.com/consensys/gnark/constraint"
-
-	"github.com/zkwarp/zkwarp/gnark/groth16"
 )
 
 // within is what f returns, or the error of a context that ends before. f, which reads
@@ -79,7 +77,7 @@ func readAll(to io.ReaderFrom, path string) (err error) {
 		}
 	}()
 	b := bufio.NewReaderSize(f, 1<<20)
-	r, err := bounded(f, b, to)
+	r, err := bounded(f, b)
 	if err != nil {
 		return err
 	}
@@ -101,83 +99,75 @@ func readAll(to io.ReaderFrom, path string) (err error) {
 
 // bounded is b, which reads f, for gnark's readers. They take memory for as many things as
 // a number in the file says, and the end of a program that has not as much cannot be
-// recovered from. Of keys, proofs and witnesses they read numbers alone, of four or eight
-// bytes, which nothing else has; all are of things that take a byte at least, or indices of
-// such, so that memory is bounded by some 200 bytes for each of the file. Of constraint systems the first is the length of what follows.
-func bounded(f *os.File, b io.Reader, to io.ReaderFrom) (io.Reader, error) {
+// recovered from. Of verifying keys, proofs and witnesses they read numbers alone, of four or
+// eight bytes, which nothing else has; all are of things that take a byte at least, or indices of
+// such, so that memory is bounded by some 200 bytes for each of the file.
+func bounded(f *os.File, b io.Reader) (io.Reader, error) {
 	info, err := f.Stat()
 	if err != nil {
 		return nil, err
 	}
 	size := info.Size()
-	if !info.Mode().IsRegular() { // a pipe
-		all, err := io.ReadAll(io.LimitReader(b, maxPipe+1))
+	if !info.Mode().IsRegular() {
+		all, err := pipe(b)
 		if err != nil {
 			return nil, err
 		}
-		if len(all) > maxPipe {
-			return nil, fmt.Errorf("not a regular file, and more than %d bytes", maxPipe)
-		}
 		b, size = bytes.NewReader(all), int64(len(all))
 	}
-	_, system := to.(constraint.ConstraintSystem)
-	_, key := to.(groth16.ProvingKey)
-	_, verifying := to.(groth16.VerifyingKey)
-	return &counts{r: b, limit: uint64(size), system: system, proving: key && !verifying}, nil
+	return &counts{r: b, limit: uint64(size)}, nil
 }
 
 // maxPipe bounds what is read of a pipe.
 const maxPipe = 1 << 28
 
+func pipe(r io.Reader) ([]byte, error) {
+	all, err := io.ReadAll(io.LimitReader(r, maxPipe+1))
+	if err == nil && len(all) > maxPipe {
+		err = fmt.Errorf("not a regular file, and more than %d bytes", maxPipe)
+	}
+	return all, err
+}
+
+func regular(path string) bool {
+	info, err := os.Stat(path)
+	return err != nil || info.Mode().IsRegular() // who opens it tells the error
+}
+
+// contents is a whole file.
+func contents(path string) ([]byte, error) {
+	if regular(path) {
+		return os.ReadFile(path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return pipe(f)
+}
+
 // counts is a reader that refuses numbers above a limit.
 type counts struct {
-	r      io.Reader
-	limit  uint64
-	system bool // a constraint system, whose first number has the lowest byte first
-	past   bool // the first number
-
-	// Only in a proving key are there three numbers of eight bytes in a row. Behind them are
-	// two lists with a byte for each wire, of which there may be four or eight.
-	proving bool
-	row     int    // how many there are so far
-	wires   uint64 // the first of them
-	lists   int    // to come
+	r     io.Reader
+	limit uint64
 }
 
 // Read fills p, so that the rest of something longer does not look like a number.
 func (c *counts) Read(p []byte) (int, error) {
-	if len(p) == 8 {
-		c.row++
-	} else {
-		c.row = 0
-	}
-	list := c.lists > 0
-	if list {
-		c.lists--
-	} else if c.proving && c.row == 3 && c.wires > 0 {
-		c.lists = 2
-	}
-	if len(p) != 4 && len(p) != 8 || list || c.system && c.past {
-		n, err := io.ReadFull(c.r, p)
+	n, err := io.ReadFull(c.r, p)
+	if len(p) != 4 && len(p) != 8 {
 		if errors.Is(err, io.ErrUnexpectedEOF) {
 			err = nil // the next has none
 		}
 		return n, err
 	}
-	c.past = true
-	if n, err := io.ReadFull(c.r, p); err != nil {
+	if err != nil {
 		return n, err
 	}
-	digits := bytes.Clone(p)
-	if c.system {
-		slices.Reverse(digits)
-	}
 	v := uint64(0)
-	for _, x := range digits {
+	for _, x := range p {
 		v = v<<8 | uint64(x)
-	}
-	if c.row == 1 {
-		c.wires = v
 	}
 	if v > c.limit {
 		return 0, fmt.Errorf("a number of %d in a file of %d bytes", v, c.limit)
@@ -232,6 +222,9 @@ type output struct {
 // check refuses, before any work, outputs that could not be written at its end, and those
 // that would replace what the run reads: --force is for results.
 func (a *app) check(inputs, outputs []string) error {
+	if a.json && slices.Contains(outputs, "-") {
+		return usage("- and --json both want standard output")
+	}
 	seen := map[string]bool{}
 	for _, p := range outputs {
 		if seen[filepath.Clean(p)] {
@@ -265,13 +258,18 @@ func (a *app) check(inputs, outputs []string) error {
 	return nil
 }
 
-// write writes files under temporary names and puts them in place when all are whole.
-func (a *app) write(outputs ...output) (err error) {
+// write writes files under temporary names and puts all of them or none in place when they
+// are whole. It ends when the context does.
+func (a *app) write(ctx context.Context, outputs ...output) (err error) {
 	temps := make([]string, len(outputs))
+	var placed []string
 	defer func() {
 		for _, t := range temps {
-			if t != "" {
-				os.Remove(t)
+			a.temps.remove(t)
+		}
+		if err != nil && !a.force { // with it something else was there before
+			for _, p := range placed {
+				os.Remove(p)
 			}
 		}
 	}()
@@ -279,13 +277,13 @@ func (a *app) write(outputs ...output) (err error) {
 		if o.path == "-" {
 			continue
 		}
-		f, err := os.CreateTemp(filepath.Dir(o.path), ".zkwarp-*")
+		f, err := a.temps.create(filepath.Dir(o.path))
 		if err != nil {
 			return fmt.Errorf("writing %s: %w", o.path, plain(err))
 		}
 		temps[i] = f.Name()
-		w := bufio.NewWriter(f)
-		err = o.to(w)
+		w := bufio.NewWriterSize(f, 1<<16)
+		err = o.to(stopping{ctx, w})
 		if err == nil {
 			err = w.Flush()
 		}
@@ -303,14 +301,14 @@ func (a *app) write(outputs ...output) (err error) {
 		if o.path == "-" {
 			continue
 		}
-		if err := os.Rename(temps[i], o.path); err != nil {
-			return fmt.Errorf("writing %s: %w", o.path, plain(err))
+		if err := place(temps[i], o.path, a.force); err != nil {
+			return err
 		}
-		temps[i] = ""
+		placed = append(placed, o.path)
 	}
 	for _, o := range outputs {
 		if o.path == "-" {
-			if err := o.to(a.out); err != nil {
+			if err := o.to(stopping{ctx, a.out}); err != nil {
 				return fmt.Errorf("writing to standard output: %w", plain(err))
 			}
 		}
@@ -318,14 +316,91 @@ func (a *app) write(outputs ...output) (err error) {
 	return nil
 }
 
-// done says what was done, but not into a file's content.
-func (a *app) done(outputs []output, format string, args ...any) {
-	for _, o := range outputs {
-		if o.path == "-" {
-			return
-		}
+// temporaries are the unfinished files of a run, so that one that is interrupted leaves none.
+type temporaries struct {
+	mu     sync.Mutex
+	names  map[string]bool
+	closed bool
+}
+
+func (t *temporaries) create(folder string) (*os.File, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return nil, errors.New("the program is stopping")
 	}
-	fmt.Fprintf(a.out, format+"\n", args...)
+	f, err := os.CreateTemp(folder, ".zkwarp-*")
+	if err != nil {
+		return nil, err
+	}
+	if t.names == nil {
+		t.names = map[string]bool{}
+	}
+	t.names[f.Name()] = true
+	return f, nil
+}
+
+func (t *temporaries) remove(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.names[name] {
+		delete(t.names, name)
+		os.Remove(name)
+	}
+}
+
+// removeAll removes what is left and lets nothing new begin.
+func (t *temporaries) removeAll() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.closed = true
+	for name := range t.names {
+		os.Remove(name)
+	}
+	t.names = nil
+}
+
+// stopping is a writer until the context ends.
+type stopping struct {
+	ctx context.Context
+	w   io.Writer
+}
+
+func (s stopping) Write(p []byte) (int, error) {
+	if err := s.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return s.w.Write(p)
+}
+
+// place gives a finished file its name, never over an existing one without force: also not
+// over one that was made since that was checked.
+func place(temp, path string, force bool) error {
+	if !force {
+		err := os.Link(temp, path)
+		if errors.Is(err, fs.ErrExist) {
+			return usage("%s exists; --force replaces it", path)
+		}
+		if err == nil {
+			return nil
+		}
+		// No hard links here: whoever makes the name has it, and may replace what is there.
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o644)
+		if errors.Is(err, fs.ErrExist) {
+			return usage("%s exists; --force replaces it", path)
+		}
+		if err != nil {
+			return fmt.Errorf("writing %s: %w", path, plain(err))
+		}
+		f.Close()
+	}
+	if err := os.Rename(temp, path); err != nil {
+		if !force {
+			os.Remove(path)
+		}
+		return fmt.Errorf("writing %s: %w", path, plain(err))
+	}
+	return nil
 }
 
 // oneLine makes text safe to print as one line: names from files may hold anything.

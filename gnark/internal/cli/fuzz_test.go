@@ -16,8 +16,8 @@ import (
 	"github.com/zkwarp/zkwarp/gnark/groth16"
 )
 
-// FuzzRead reads bytes as each kind of gnark's files but constraint systems, whose reader
-// panics in goroutines of its own. Whatever they are, there is a value or an error, and no
+// FuzzRead reads bytes as each kind of gnark's files but constraint systems and proving keys,
+// which packages csfile and keyfile read. Whatever they are, there is a value or an error, and no
 // more memory is taken than the file's size accounts for.
 func FuzzRead(f *testing.F) {
 	field := ecc.BN254.ScalarField()
@@ -37,7 +37,7 @@ func FuzzRead(f *testing.F) {
 	if err != nil {
 		f.Fatal(err)
 	}
-	for kind, x := range []io.WriterTo{proof, vk, pk, full} {
+	for kind, x := range []io.WriterTo{proof, vk, full} {
 		var b bytes.Buffer
 		if _, err := x.WriteTo(&b); err != nil {
 			f.Fatal(err)
@@ -51,7 +51,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		to := []io.ReaderFrom{groth16.NewProof(ecc.BN254), groth16.NewVerifyingKey(ecc.BN254), groth16.NewProvingKey(ecc.BN254), empty}[kind%4]
+		to := []io.ReaderFrom{groth16.NewProof(ecc.BN254), groth16.NewVerifyingKey(ecc.BN254), empty}[kind%3]
 		path := filepath.Join(t.TempDir(), "file")
 		if err := os.WriteFile(path, data, 0o600); err != nil {
 			t.Fatal(err)

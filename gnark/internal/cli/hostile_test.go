@@ -17,6 +17,7 @@ import (
 	"github.com/consensys/gnark/frontend/cs/r1cs"
 
 	"github.com/zkwarp/zkwarp/gnark/groth16"
+	"github.com/zkwarp/zkwarp/gnark/internal/keyfile"
 )
 
 // Files that say of themselves what is not so are bad input: no number in them takes memory
@@ -68,9 +69,13 @@ func TestNumbersInFiles(t *testing.T) {
 		{"secret values", "public", 4, 1, ExitInput, "1 values, of which 1 are public and 1 secret"},
 		{"values", "public", 8, all, ExitInput, "a number of 4294967295 in a file"},
 		{"fewer values", "full", 0, 0, ExitInput, "2 values, of which 0 are public and 1 secret"},
-		{"points", "pk", 8 + 5*32 + 1 + 3*32, all, ExitInput, "a number of 4294967295 in a file"},
-		{"the domain", "pk", 0, 1 << 20, ExitInput, "a number of "},
-		{"length", "r1cs", 4, 1 << 24, ExitInput, "a number of 72057594"},
+		{"points", "pk", 8 + 5*32 + 1 + 3*32, all, ExitInput, "137438953440 bytes of query A"},
+		{"the domain", "pk", 0, 1 << 20, ExitInput, "a domain of 45035996"},
+		{"wires", "pk", -(3*32 + 4 + 2*7) - 24, all, ExitInput, "bytes of "},
+		{"length", "r1cs", 4, 1 << 24, ExitInput, "72057594037928"},
+		{"levels", "r1cs", 64, all, ExitInput, "levels in"},
+		{"a level", "r1cs", 72, all, ExitInput, "level 0: 4294967295 words"},
+		{"blueprints of instructions", "r1cs", 32, all, ExitInput, "4294967295 bytes of levels"},
 	} {
 		b, err := os.ReadFile(at(x.file))
 		if err != nil {
@@ -179,7 +184,7 @@ func (c *chain) Define(api frontend.API) error {
 	return nil
 }
 
-// Keys of circuits of any number of wires, for each of which there are two bytes, are read.
+// Keys of circuits of few wires are read, in which lists of bytes are as long as numbers.
 func TestKeysOfFewWires(t *testing.T) {
 	for times := range 12 {
 		ccs, err := frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder, &chain{Times: times})
@@ -192,8 +197,11 @@ func TestKeysOfFewWires(t *testing.T) {
 		}
 		path := filepath.Join(t.TempDir(), "key")
 		save(t, path, pk)
-		if err := read(t.Context(), "key", path, groth16.NewProvingKey(ecc.BN254)); err != nil {
+		key, err := (&app{quiet: true}).openKey(t.Context(), ecc.BN254, path, keyfile.Options{})
+		if err != nil {
 			t.Errorf("%d products: %v", times, err)
+		} else if err := key.Close(); err != nil {
+			t.Error(err)
 		}
 		save(t, path, vk)
 		if err := read(t.Context(), "key", path, groth16.NewVerifyingKey(ecc.BN254)); err != nil {

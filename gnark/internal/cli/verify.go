@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/consensys/gnark/backend/witness"
 	"github.com/spf13/cobra"
@@ -27,6 +28,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			start := time.Now()
 			err := error(nil)
 			if vkey != "" {
 				err = cmp.Or(needs("public", f.public), alone("vkey", "curve", f.curve, "vk", f.vk))
@@ -41,10 +43,10 @@ func (a *app) verifyCommand() *cobra.Command {
 			default:
 				err = verifyGnark(cmd.Context(), &f, args[0])
 			}
-			if err == nil {
-				fmt.Fprintln(a.out, "accepted")
+			if err != nil {
+				return err
 			}
-			return err
+			return a.result(map[string]any{"verified": true, "proof": args[0], "ms": milliseconds(time.Since(start))}, "accepted")
 		},
 	}
 	fs := c.Flags()
