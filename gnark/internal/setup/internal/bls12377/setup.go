@@ -99,7 +99,7 @@ func Run(ctx context.Context, r1cs *cs.R1CS, o *shared.Options) (*groth16.Provin
 		return nil, nil, err
 	}
 	n := uint64(r1cs.GetNbConstraints())
-	if _, err := fft.Generator(n); n == 0 || err != nil {
+	if _, err := fft.Generator(n); err != nil {
 		return nil, nil, fmt.Errorf("%w: there is no domain for %d constraints: %w", shared.ErrSystem, n, err)
 	}
 	t, err := draw(o.Random, len(wires.Commitments))
