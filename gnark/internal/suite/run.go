@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -31,7 +32,7 @@ const (
 
 func (s *suite) run(e *bench.Env, c spec) ([]bench.Measurement, error) {
 	dev := e.Queue.Device()
-	name, err := c.devices(dev)
+	where, err := c.place(dev)
 	if err != nil {
 		return nil, err
 	}
@@ -42,12 +43,12 @@ func (s *suite) run(e *bench.Env, c spec) ([]bench.Measurement, error) {
 	var one *proving
 	if c.gpus > 0 {
 		s.stage("proving on one GPU")
-		if one, err = s.prove(e, x, dev.Name()); err != nil {
+		if one, err = s.prove(e, x, place{dev.Name(), where.devices[:1]}); err != nil {
 			return nil, err
 		}
 	}
-	s.stage("proving on %s", name)
-	p, err := s.prove(e, x, name)
+	s.stage("proving on %s", where.name)
+	p, err := s.prove(e, x, where)
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +66,7 @@ func (s *suite) run(e *bench.Env, c spec) ([]bench.Measurement, error) {
 		out = append(out, speedup(p.time, one.time))
 	} else {
 		s.stage("stages of proofs")
-		stages, err := s.stages(e, x, name, p.proof)
+		stages, err := s.stages(e, x, where.name, p.proof)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +133,7 @@ func (b *blinding) Read(p []byte) (int, error) { return b.r.Read(p) }
 
 // prove measures solving and proving. All proofs are of the same randomness, so that they
 // must be the same; each is verified.
-func (s *suite) prove(e *bench.Env, x *instance, devices string) (*proving, error) {
+func (s *suite) prove(e *bench.Env, x *instance, where place) (*proving, error) {
 	dev := e.Queue.Device()
 	var out proving
 	peak := bench.WatchMemory(dev)
@@ -141,7 +142,7 @@ func (s *suite) prove(e *bench.Env, x *instance, devices string) (*proving, erro
 			peak()
 		}
 	}()
-	m, err := x.newProver(e, devices)
+	m, err := x.newProver(e, where.name)
 	if err != nil {
 		return nil, err
 	}
@@ -157,16 +158,25 @@ func (s *suite) prove(e *bench.Env, x *instance, devices string) (*proving, erro
 	if err != nil {
 		return nil, fmt.Errorf("solving: %w", err)
 	}
-	before := dev.Launches()
+	var before []map[string]int64
+	for _, d := range where.devices {
+		before = append(before, d.Launches())
+	}
 	out.time, err = e.Time("prove-ms", 1, m.check, m.prove)
 	if err == nil {
 		err = m.check()
 	}
-	if err == nil && dev.Kind() != device.CPU {
-		err = ran(dev.LaunchesSince(before))
-	}
 	if err != nil {
 		return nil, err
+	}
+	if dev.Kind() != device.CPU {
+		var launches []map[string]int64
+		for i, d := range where.devices {
+			launches = append(launches, d.LaunchesSince(before[i]))
+		}
+		if err := ran(launches); err != nil {
+			return nil, err
+		}
 	}
 	out.proof, out.time.Proof = m.bytes, digest(m.bytes)
 	out.solve.Proof = out.time.Proof
@@ -175,27 +185,34 @@ func (s *suite) prove(e *bench.Env, x *instance, devices string) (*proving, erro
 	return &out, nil
 }
 
-// ran is an error unless kernels of all parts of a proof were launched.
-func ran(launches map[string]int64) error {
+// ran is an error unless kernels of all parts of a proof were launched, and of sums on each
+// device.
+func ran(launches []map[string]int64) error {
+	g1 := []string{"bucket_accumulate_bn254_g1", "tiny_windows_bn254_g1"}
+	g2 := []string{"bucket_accumulate_bn254_g2", "tiny_windows_bn254_g2"}
 	for _, part := range []struct {
 		name     string
 		prefixes []string
-	}{
-		{"transforms", []string{"scalar_"}},
-		{"sums in G1", []string{"bucket_accumulate_bn254_g1", "tiny_windows_bn254_g1"}},
-		{"sums in G2", []string{"bucket_accumulate_bn254_g2", "tiny_windows_bn254_g2"}},
-	} {
-		found := false
-		for kernel, n := range launches {
-			for _, p := range part.prefixes {
-				found = found || n > 0 && strings.HasPrefix(kernel, p)
-			}
-		}
-		if !found {
+	}{{"transforms", []string{"scalar_"}}, {"sums in G1", g1}, {"sums in G2", g2}} {
+		if !slices.ContainsFunc(launches, func(l map[string]int64) bool { return launched(l, part.prefixes) }) {
 			return fmt.Errorf("no kernel of %s ran", part.name)
 		}
 	}
+	for i, l := range launches {
+		if !launched(l, append(g1, g2...)) {
+			return fmt.Errorf("no kernel of sums ran on device %d of %d", i, len(launches))
+		}
+	}
 	return nil
+}
+
+func launched(launches map[string]int64, prefixes []string) bool {
+	for kernel, n := range launches {
+		if n > 0 && slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(kernel, p) }) {
+			return true
+		}
+	}
+	return false
 }
 
 func digest(data []byte) string {

@@ -101,15 +101,21 @@ func (s *suite) instance(ctx context.Context, dev *device.Device, o synthetic.Op
 	return x, nil
 }
 
-// devices is the name of a case's devices for a Prover.
-func (c spec) devices(dev *device.Device) (string, error) {
+// place is where a Prover is: a name of devices, and they.
+type place struct {
+	name    string
+	devices []*device.Device
+}
+
+// place is that of a case on a device, or on so many.
+func (c spec) place(dev *device.Device) (place, error) {
 	if c.gpus == 0 {
-		return dev.Name(), nil
+		return place{dev.Name(), []*device.Device{dev}}, nil
 	}
 	all, err := device.OpenList("cuda:all")
 	if len(all) != c.gpus {
 		err = cmp.Or(err, fmt.Errorf("there are %d", len(all)))
-		return "", fmt.Errorf("%w: %d GPUs, no more and no fewer: %w", bench.ErrSkip, c.gpus, err)
+		return place{}, fmt.Errorf("%w: %d GPUs, no more and no fewer: %w", bench.ErrSkip, c.gpus, err)
 	}
-	return "cuda:all", err
+	return place{"cuda:all", all}, err
 }

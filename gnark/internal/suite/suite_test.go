@@ -168,20 +168,29 @@ func TestWrong(t *testing.T) {
 		t.Error("the time of a verification that fails")
 	}
 
+}
+
+func TestRan(t *testing.T) {
 	all := map[string]int64{"scalar_down_bn254": 1, "bucket_accumulate_bn254_g1": 2, "tiny_windows_bn254_g2": 3}
-	if err := ran(all); err != nil {
-		t.Error(err)
+	sums := map[string]int64{"bucket_accumulate_bn254_g1": 1}
+	for _, l := range [][]map[string]int64{{all}, {all, sums}, {sums, all}} {
+		if err := ran(l); err != nil {
+			t.Error(err)
+		}
 	}
 	for kernel := range all {
-		some := map[string]int64{}
+		some := map[string]int64{kernel: 0}
 		for k, n := range all {
 			if k != kernel {
 				some[k] = n
 			}
 		}
-		if ran(some) == nil {
+		if ran([]map[string]int64{some}) == nil {
 			t.Errorf("a proof without %s", kernel)
 		}
+	}
+	if err := ran([]map[string]int64{all, {"scalar_down_bn254": 1}}); err == nil || !strings.Contains(err.Error(), "device 1 of 2") {
+		t.Errorf("a device without sums: %v", err)
 	}
 }
 
