@@ -319,6 +319,7 @@ func (s *suite) stages(e *bench.Env, x *instance, devices string, want []byte) (
 var parts = []struct{ stage, metric, about string }{
 	{"wires", "upload-ms", "wires to the device, those of each query picked there"},
 	{"ntt", "ntt-ms", "A, B and C to the device, and transforms to the quotient"},
+	{"msm-digits", "msm-digits-ms", "digits and sorting of scalars that several sums share"},
 	{"msm-a", "msm-a-ms", "sum over query A"},
 	{"msm-b1", "msm-b1-ms", "sum over query B in G1"},
 	{"msm-b2", "msm-b2-ms", "sum over query B in G2"},
