@@ -19,12 +19,14 @@ import (
 	"github.com/consensys/gnark/backend"
 	gnark "github.com/consensys/gnark/backend/groth16"
 	gnark254 "github.com/consensys/gnark/backend/groth16/bn254"
+	"github.com/consensys/gnark/backend/witness"
 	"github.com/consensys/gnark/constraint"
 	cs "github.com/consensys/gnark/constraint/bn254"
 	"github.com/consensys/gnark/constraint/solver"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/std/lookup/logderivlookup"
 
+	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/gnark/groth16"
 )
 
@@ -237,13 +239,64 @@ func TestCancelledInSolver(t *testing.T) {
 			return nil
 		})
 		proof, err := p.Prove(ctx, r.ccs, r.right, backend.WithSolverOptions(hint))
-		if proof != nil || !errors.Is(err, context.Canceled) || strings.Contains(err.Error(), "constraint") {
-			t.Errorf("cancelled before %v: %v", before, err)
+		if want := map[bool]string{true: "context canceled", false: "commitment 0: context canceled"}[before]; proof != nil || !errors.Is(err, context.Canceled) || err.Error() != want {
+			t.Errorf("cancelled before %v: %v, want %s", before, err, want)
 		}
 		if called == before {
 			t.Errorf("cancelled before %v: the solver called a hint: %v", before, called)
 		}
 		cancel()
+	}
+}
+
+// A batch that ends early returns after the solver has, which uses the key.
+func TestBatchWaits(t *testing.T) {
+	r := setUp(t, ecc.BN254, example{circuit: &moodily{}, right: &moodily{5, 25}})
+	p, err := groth16.NewProver(r.pk, groth16.WithDevice("cpu"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var calls, left atomic.Int64
+	hint := solver.OverrideHint(solver.GetHintID(moody), func(_ *big.Int, in, out []*big.Int) error {
+		if calls.Add(1) == 3 {
+			cancel()
+			time.Sleep(100 * time.Millisecond)
+		}
+		out[0].Set(in[0])
+		left.Add(1)
+		return nil
+	})
+	proofs, err := p.ProveBatch(ctx, r.ccs, slices.Repeat([]witness.Witness{r.right}, 8), backend.WithSolverOptions(hint))
+	if !errors.Is(err, context.Canceled) || len(proofs) > 2 {
+		t.Errorf("%d proofs, %v", len(proofs), err)
+	}
+	if c, l := calls.Load(), left.Load(); c != 3 || l != c {
+		t.Errorf("%d solutions were begun and %d ended", c, l)
+	}
+}
+
+// The device that is chosen without a name is the GPU where there is one, but for small
+// circuits.
+func TestAutomatic(t *testing.T) {
+	devicetest.Open(t, "cuda")
+	r := setUp(t, ecc.BN254, named(t, "closed"))
+	t.Setenv("ZKWARP_DEVICE", "")
+	for threshold, resident := range map[string]bool{"": false, "0": true} {
+		t.Setenv("ZKWARP_GPU_THRESHOLD", threshold)
+		p, err := groth16.NewProver(r.pk, groth16.WithVerifyingKey(r.vk))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := p.Bytes(); (n > 0) != resident {
+			t.Errorf("threshold %q: %d bytes of the GPU taken", threshold, n)
+		}
+		if _, err := p.Prove(t.Context(), r.ccs, r.right); err != nil {
+			t.Error(err)
+		}
+		p.Close()
 	}
 }
 
