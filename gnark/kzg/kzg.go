@@ -17,7 +17,7 @@
 // computed where and what is checked is in docs/kzg.md.
 package kzg
 
-//go:generate go run ./internal/gen
+//go:generate go run ./internal/gen .
 
 import (
 	"fmt"
@@ -56,6 +56,15 @@ func WithMemory(bytes int64) Option {
 		o.Memory = bytes
 		return nil
 	}
+}
+
+// WithCheck makes Commit, CommitContext and CommitMany check what devices compute: with a
+// random g the commitment to the sum of all g^(i+1) p_i, one more sum for a call, must be that
+// of the commitments. Where it is not, all are made again on the CPU, and the fault is
+// logged. A fault that turns each polynomial's commitment into that of another which depends
+// on it linearly is not found so.
+func WithCheck() Option {
+	return func(o *srs.Options) error { o.Check = true; return nil }
 }
 
 // WithLogger says where faults of devices are reported; slog.Default() is the default.

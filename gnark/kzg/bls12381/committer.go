@@ -10,6 +10,7 @@ import (
 	"hash"
 	"sync"
 
+	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bls12-381"
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
 	gnark "github.com/consensys/gnark-crypto/ecc/bls12-381/kzg"
@@ -54,8 +55,8 @@ func New(pk gnark.ProvingKey, opts ...kzg.Option) (*Committer, error) {
 }
 
 // WithVerifyingKey makes BatchOpenSinglePoint verify each proof before it returns it. A
-// commitment cannot be checked like that, nor can Open's proof, which is not given the
-// commitment: of these only that they are points of the group.
+// commitment cannot be checked like that (see [kzg.WithCheck]), nor can Open's proof, which is
+// not given the commitment: of these only that they are points of the group.
 func WithVerifyingKey(vk gnark.VerifyingKey) kzg.Option {
 	return func(o *srs.Options) error { o.VK = vk; return nil }
 }
@@ -80,7 +81,13 @@ func (c *Committer) CommitContext(ctx context.Context, p []fr.Element) (gnark.Di
 	if err := c.fits("polynomial", p); err != nil {
 		return gnark.Digest{}, err
 	}
-	return c.points.Sum(ctx, p)
+	digest, err := c.points.Sum(ctx, p)
+	if err != nil || !c.points.Checked() {
+		return digest, err
+	}
+	one := []gnark.Digest{digest}
+	err = c.check(ctx, [][]fr.Element{p}, one)
+	return one[0], err
 }
 
 // CommitMany is Commit for several polynomials. The coefficients of one come to the device
@@ -91,7 +98,60 @@ func (c *Committer) CommitMany(ctx context.Context, polynomials [][]fr.Element) 
 			return nil, err
 		}
 	}
-	return c.points.SumMany(ctx, polynomials)
+	digests, err := c.points.SumMany(ctx, polynomials)
+	if err != nil || !c.points.Checked() {
+		return digests, err
+	}
+	if err := c.check(ctx, polynomials, digests); err != nil {
+		return nil, err
+	}
+	return digests, nil
+}
+
+// check compares the commitment to a random combination of polynomials with that of their
+// digests, which it makes again on the CPU where they differ.
+func (c *Committer) check(ctx context.Context, polynomials [][]fr.Element, digests []gnark.Digest) error {
+	most := 0
+	for _, p := range polynomials {
+		most = max(most, len(p))
+	}
+	if most == 0 {
+		return nil
+	}
+	var gamma fr.Element
+	if _, err := gamma.SetRandom(); err != nil {
+		return fmt.Errorf("kzg: check of commitments: %w", err)
+	}
+	folded, free := c.buffer(most)
+	defer free()
+	// A factor for the first one too: its own sum again would tell less.
+	if err := fold(ctx, folded, append([][]fr.Element{nil}, polynomials...), &gamma); err != nil {
+		return err
+	}
+	want, err := c.points.Sum(ctx, folded)
+	if err != nil {
+		return fmt.Errorf("check of commitments: %w", err)
+	}
+	powers := make([]fr.Element, len(digests))
+	power := gamma
+	for i := range powers {
+		powers[i] = power
+		power.Mul(&power, &gamma)
+	}
+	var got gnark.Digest
+	if _, err := got.MultiExp(digests, powers, ecc.MultiExpConfig{}); err != nil {
+		return fmt.Errorf("kzg: check of commitments: %w", err)
+	}
+	if got == want {
+		return nil
+	}
+	c.points.Fault(true, errors.New("commitments are not those of polynomials that they should be of"))
+	for i, p := range polynomials {
+		if digests[i], err = c.points.SumOnCPU(ctx, p); err != nil {
+			return fmt.Errorf("polynomial %d: %w", i, err)
+		}
+	}
+	return nil
 }
 
 func (c *Committer) fits(what string, p []fr.Element) error {

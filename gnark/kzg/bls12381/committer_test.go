@@ -3,10 +3,12 @@
 package bls12381_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"strings"
 	"sync"
@@ -79,7 +81,13 @@ func TestSame(t *testing.T) {
 		if device == "simt" {
 			polynomials, batches = [][]fr.Element{nil, all[3], all[6]}, [][]int{{1, 2, 0}}
 		}
-		c := committer(t, s.Pk, kzg.WithDevice(device), bls12381.WithVerifyingKey(s.Vk))
+		var log bytes.Buffer
+		defer func() {
+			if log.Len() > 0 {
+				t.Errorf("logs %s", log.String())
+			}
+		}()
+		c := committer(t, s.Pk, kzg.WithDevice(device), bls12381.WithVerifyingKey(s.Vk), kzg.WithCheck(), kzg.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		if c.Len() != size {
 			t.Errorf("%d points", c.Len())
 		}

@@ -1,10 +1,12 @@
 package bn254_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/big"
 	"strings"
 	"sync"
@@ -77,7 +79,13 @@ func TestSame(t *testing.T) {
 		if device == "simt" {
 			polynomials, batches = [][]fr.Element{nil, all[3], all[6]}, [][]int{{1, 2, 0}}
 		}
-		c := committer(t, s.Pk, kzg.WithDevice(device), bn254.WithVerifyingKey(s.Vk))
+		var log bytes.Buffer
+		defer func() {
+			if log.Len() > 0 {
+				t.Errorf("logs %s", log.String())
+			}
+		}()
+		c := committer(t, s.Pk, kzg.WithDevice(device), bn254.WithVerifyingKey(s.Vk), kzg.WithCheck(), kzg.WithLogger(slog.New(slog.NewTextHandler(&log, nil))))
 		if c.Len() != size {
 			t.Errorf("%d points", c.Len())
 		}

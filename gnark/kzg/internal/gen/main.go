@@ -1,5 +1,5 @@
-// Command gen makes the committers over other curves from that over BN254: the text is the
-// same but for the packages that it imports.
+// Command gen makes the packages of other curves from that of BN254, all in the folder that is
+// its argument: the text is the same but for the packages that it imports.
 package main
 
 import (
@@ -24,7 +24,10 @@ var curves = map[string]string{
 
 func main() {
 	log.SetFlags(0)
-	if err := run("."); err != nil {
+	if len(os.Args) != 2 {
+		log.Fatal("gen: one folder is wanted")
+	}
+	if err := run(os.Args[1]); err != nil {
 		log.Fatal("gen: ", err)
 	}
 }
@@ -46,6 +49,8 @@ func run(folder string) error {
 			"Package bn254", "Package "+short,
 			"over BN254. It is the text that the\n// packages of the other curves are made from.", "over "+name+".",
 			"ecc/bn254", "ecc/"+path,
+			"constraint/bn254", "constraint/"+path,
+			"plonk/bn254", "plonk/"+path,
 			"kzg/bn254", "kzg/"+short,
 			"msm/bn254", "msm/"+short,
 			"bn254.", short+".",

@@ -22,7 +22,8 @@ type Options struct {
 	Device string
 	Memory int64 // bytes of each device that points may take; 0 is three fifths of what is free
 	Logger *slog.Logger
-	VK     any // the verifying key of the curve's kzg, by value; nil: openings are not verified
+	Check  bool // commitments of devices
+	VK     any  // the verifying key of the curve's kzg, by value; nil: openings are not verified
 }
 
 // Choose is the choices of a list of options.

@@ -171,6 +171,10 @@ func (p *Points[P, S]) replaceable(err error) bool {
 		(errors.Is(err, device.ErrNoMemory) || errors.Is(err, device.ErrFault) || errors.Is(err, device.ErrUnavailable))
 }
 
+// Checked says whether sums are to be checked: where they are a device's, and it was asked
+// for.
+func (p *Points[P, S]) Checked() bool { return p.o.Check && !p.onCPU() }
+
 // Len is the number of points.
 func (p *Points[P, S]) Len() int { return len(p.points) }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bn254"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
+	"golang.org/x/sync/semaphore"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
@@ -194,5 +195,28 @@ func TestShortOfMemory(t *testing.T) {
 	d.SetBudget(1)
 	if _, err := p.Sum(ctx, scalars[:10]); !errors.Is(err, device.ErrNoMemory) {
 		t.Errorf("no memory at all: %v", err)
+	}
+}
+
+// Several devices share each sum, and each has the points.
+func TestSeveralDevices(t *testing.T) {
+	d := devicetest.Open(t, "simt")
+	ps, scalars, want := data(t, 90)
+	before := d.InUse()
+	o, _ := options(t, on(d.Name()))
+	p := &points{curve: bn254.G1, points: ps, o: o, devices: []*device.Device{d, d}, turns: semaphore.NewWeighted(atATime)}
+	if err := p.load(); err != nil {
+		t.Fatal(err)
+	}
+	if n := d.InUse() - before; n < 2*p.Bytes() {
+		t.Errorf("%d bytes on two devices, want twice %d", n, p.Bytes())
+	}
+	sums, err := p.SumMany(context.Background(), [][]fr.Element{scalars, scalars[:60]})
+	if err != nil || sums[0] != want(90) || sums[1] != want(60) {
+		t.Errorf("wrong sums, error %v", err)
+	}
+	p.Close()
+	if n := d.InUse() - before; n != 0 {
+		t.Errorf("%d bytes are left", n)
 	}
 }
