@@ -61,12 +61,27 @@ func (s *schedule) forGroup(g *curve.Group, info device.Info, adder int) *schedu
 // Prepare sorts scalars for sums over b, and over bases that share its digits. On the
 // CPU it keeps the slice, which must not change until Close.
 func (b *Bases[P, S]) Prepare(ctx context.Context, scalars []S) (*Prepared[S], error) {
+	return b.prepare(ctx, len(scalars), func() []S { return scalars }, hostSource{words(scalars), b.curve.Group.Scalar.Limbs})
+}
+
+// PrepareBuffer is Prepare for scalars on the bases' device, where there is one. Those of a
+// view that does not begin at a multiple of 16 bytes are copied first. On a GPU they may
+// change once it returns.
+func (b *Bases[P, S]) PrepareBuffer(ctx context.Context, scalars device.Buffer[S]) (*Prepared[S], error) {
+	if n := max(1, len(b.options.Devices)); n > 1 {
+		return nil, fmt.Errorf("msm: %w: scalars on one device, bases on %d", ErrInput, n)
+	}
+	return b.prepare(ctx, scalars.Len(), scalars.Host, bufferSource{device.View[uint32](scalars), b.curve.Group.Scalar.Limbs})
+}
+
+// prepare is Prepare with scalars from src, or on the CPU from host.
+func (b *Bases[P, S]) prepare(ctx context.Context, n int, host func() []S, src source) (*Prepared[S], error) {
 	b.mu.RLock()
 	defer b.mu.RUnlock()
 	if b.closed {
 		return nil, ErrClosed
 	}
-	if err := sameLength(len(scalars), b.n); err != nil {
+	if err := sameLength(n, b.n); err != nil {
 		return nil, err
 	}
 	if err := ctx.Err(); err != nil {
@@ -74,13 +89,16 @@ func (b *Bases[P, S]) Prepare(ctx context.Context, scalars []S) (*Prepared[S], e
 	}
 	p := &Prepared[S]{windows: b.windows, n: b.n}
 	if len(b.residents) == 0 {
+		scalars := host()
+		if len(scalars) != n {
+			return nil, fmt.Errorf("msm: %w: scalars on another device than the bases", ErrInput)
+		}
 		if err := checkScalars(b.curve.Group.Scalar, scalars); err != nil {
 			return nil, err
 		}
 		p.scalars = scalars
 		return p, nil
 	}
-	src := hostSource{words(scalars), b.curve.Group.Scalar.Limbs}
 	ranges := byBuckets(b.windows, b.n, len(b.residents))
 	p.shares = make([]*prepared, len(ranges))
 	err := each(ctx, len(ranges), func(ctx context.Context, i int) (err error) {
@@ -169,7 +187,7 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 	if err != nil {
 		return nil, err
 	}
-	l := limits{info: r.dev.Info(), groups: r.options.groups, upload: true}
+	l := limits{info: r.dev.Info(), groups: r.options.groups, upload: src.upload()}
 	n := rng.To - rng.From
 	s, err := layOut(r.group, r.windows, rng, n, l.groupsFor(len(r.windows.Sets())-1), false, l)
 	if err != nil {
@@ -178,7 +196,10 @@ func (r *resident) prepare(ctx context.Context, src source, rng plan.Range) (*pr
 	if s == nil {
 		return nil, fmt.Errorf("msm: %w: %d points in %d windows are too many entries to sort ahead", ErrInput, n, len(r.windows.List))
 	}
-	need := int64(n) * int64(r.group.Scalar.Bytes())
+	need := int64(0)
+	if s.upload {
+		need += int64(n) * int64(r.group.Scalar.Bytes())
+	}
 	for _, x := range s.layouts[0] {
 		need += scatter.Bytes(x)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/reduce"
 	"github.com/zkwarp/zkwarp/msm/internal/scatter"
 	"github.com/zkwarp/zkwarp/msm/internal/tiny"
+	"github.com/zkwarp/zkwarp/msm/pick"
 )
 
 // Sources is the room's translation units.
@@ -20,6 +21,7 @@ func Sources() []*kernel.Source {
 		bases.Sources(),
 		bucket.Sources(),
 		edwards.Sources(),
+		pick.Sources(),
 		reduce.Sources(),
 		scatter.Sources(),
 		tiny.Sources(),

@@ -124,7 +124,7 @@ func (p *Prover) place(devices []*device.Device, memory int64) (*resident.Place,
 	if err != nil {
 		return nil, err
 	}
-	place.Serial, place.Trace = p.o.serial, p.o.trace
+	place.Serial, place.Trace, place.Verified = p.o.serial, p.o.trace, p.o.vk != nil
 	return place, nil
 }
 

@@ -38,7 +38,9 @@ type family interface {
 type hostDomain interface {
 	transform(buf []uint64, from Order, inverse, coset bool)
 	reverse(buf []uint64)
-	quotient(q *device.Queue, a, b, c []uint64) error // a and b on the coset
+	quotient(q *device.Queue, a, b, c []uint64) error  // a and b on the coset
+	divide(q *device.Queue, a []uint64) error          // by X^n - 1 on the coset
+	ofRest(q *device.Queue, a, b, rest []uint64) error // a and b on the coset
 }
 
 var fields = []*fieldOf{
@@ -167,22 +169,53 @@ func (d *gnarkDomain[E, P, D, O, T]) reverse(buf []uint64) {
 }
 
 func (d *gnarkDomain[E, P, D, O, T]) quotient(q *device.Queue, a, b, c []uint64) error {
-	x, y, z := elements[E](a), elements[E](b), elements[E](c)
-	const grain = 1 << 10
+	x, z := elements[E](a), elements[E](c)
 	d.transform(c, Natural, true, false)
+	if err := d.product(q, a, b); err != nil {
+		return err
+	}
+	return q.Parallel(len(x), grain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			P(&x[i]).Sub(&x[i], &z[i])
+			P(&x[i]).Mul(&x[i], &d.divisor)
+		}
+	})
+}
+
+const grain = 1 << 10 // elements that are worth a goroutine
+
+// product turns values on the coset into the coefficients of their product, in a.
+func (d *gnarkDomain[E, P, D, O, T]) product(q *device.Queue, a, b []uint64) error {
+	x, y := elements[E](a), elements[E](b)
 	err := q.Parallel(len(x), grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
 			P(&x[i]).Mul(&x[i], &y[i])
 		}
 	})
-	if err != nil {
-		return err
+	if err == nil {
+		d.transform(a, Natural, true, true)
 	}
-	d.transform(a, Natural, true, true)
+	return err
+}
+
+func (d *gnarkDomain[E, P, D, O, T]) divide(q *device.Queue, a []uint64) error {
+	x := elements[E](a)
 	return q.Parallel(len(x), grain, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			P(&x[i]).Sub(&x[i], &z[i])
 			P(&x[i]).Mul(&x[i], &d.divisor)
+		}
+	})
+}
+
+func (d *gnarkDomain[E, P, D, O, T]) ofRest(q *device.Queue, a, b, rest []uint64) error {
+	x, z := elements[E](a), elements[E](rest)
+	if err := d.product(q, a, b); err != nil {
+		return err
+	}
+	return q.Parallel(len(x), grain, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			P(&x[i]).Mul(&x[i], &d.divisor)
+			P(&x[i]).Sub(&x[i], &z[i])
 		}
 	})
 }

@@ -261,8 +261,43 @@ func (t *Transform) QuotientOnCoset(q *device.Queue, a, b, c device.Buffer[uint6
 	if q.OnHost() {
 		return t.d.host().quotient(q, a.Host(), b.Host(), c.Host())
 	}
-	if err := t.transform(q, c, Natural, step{inverse: true, all: t.tables.rest}); err != nil {
+	if err := t.rest(q, c); err != nil {
 		return err
 	}
+	return t.quotientOfRest(q, a, b, c)
+}
+
+// Rest is a part of QuotientOnCoset, for c alone, which may be on another device than a and
+// b: it turns c, a polynomial's values on the domain in natural order, into what
+// QuotientOfRest takes off in the end, its coefficients times the inverse of X^n - 1 on the
+// coset, in bit-reversed order.
+func (t *Transform) Rest(q *device.Queue, c device.Buffer[uint64]) error {
+	if err := t.check(q, "rest of a quotient", c); err != nil {
+		return err
+	}
+	if q.OnHost() {
+		t.d.host().transform(c.Host(), Natural, true, false)
+		return t.d.host().divide(q, c.Host())
+	}
+	return t.rest(q, c)
+}
+
+// QuotientOfRest is what is left of Quotient where a and b are values on the coset, and c is
+// what Rest makes.
+func (t *Transform) QuotientOfRest(q *device.Queue, a, b, c device.Buffer[uint64]) error {
+	if err := t.check(q, "quotient", a, b, c); err != nil {
+		return err
+	}
+	if q.OnHost() {
+		return t.d.host().ofRest(q, a.Host(), b.Host(), c.Host())
+	}
+	return t.quotientOfRest(q, a, b, c)
+}
+
+func (t *Transform) rest(q *device.Queue, c device.Buffer[uint64]) error {
+	return t.transform(q, c, Natural, step{inverse: true, all: t.tables.rest})
+}
+
+func (t *Transform) quotientOfRest(q *device.Queue, a, b, c device.Buffer[uint64]) error {
 	return t.transform(q, a, Natural, step{inverse: true, times: b, out: t.tables.fromCoset, minus: c})
 }

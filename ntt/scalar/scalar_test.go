@@ -429,6 +429,16 @@ func TestQuotient(t *testing.T) {
 			got, err := a.Read(q)
 			must(t, err)
 			same(t, k.field, fmt.Sprintf("2^%d", log), got, want)
+
+			a, b, c = devicetest.Upload(t, q, values(polyA)), devicetest.Upload(t, q, values(polyB)), devicetest.Upload(t, q, values(polyC))
+			must(t, s.ToCoset(q, a))
+			must(t, s.ToCoset(q, b))
+			must(t, s.Rest(q, c))
+			must(t, s.QuotientOfRest(q, a, b, c))
+			must(t, s.Reverse(q, a))
+			got, err = a.Read(q)
+			must(t, err)
+			same(t, k.field, fmt.Sprintf("2^%d, in parts", log), got, want)
 		}
 	})
 }
@@ -516,6 +526,8 @@ func TestUsage(t *testing.T) {
 			usage(t, what+", reversal", s.Reverse(q, b))
 			usage(t, what+", to the coset", s.ToCoset(q, b))
 			usage(t, what+", b on the coset", s.QuotientOnCoset(q, good(), b, good()))
+			usage(t, what+", rest", s.Rest(q, b))
+			usage(t, what+", c as rest", s.QuotientOfRest(q, good(), good(), b))
 			usage(t, what+", a", s.Quotient(q, b, good(), good()))
 			usage(t, what+", c", s.Quotient(q, good(), good(), b))
 		}

@@ -93,6 +93,8 @@ var rows = []row{
 		[]string{"fixedbase_*"}, "a scalar read, 4 a window and 4 written", nil},
 	{"MSM: bases", "`msm`, `msm/fixedbase`: checks of points, multiples for tables, sums to affine form",
 		[]string{"affine_normalize_*", "bases_check_*", "bases_multiply_*"}, "bound by products", nil},
+	{"lists by indices", "`msm/pick`: scalars of some places of a list, points put to theirs",
+		[]string{"pick_*"}, "an element read and written, an index read", nil},
 	{"MSM: measured inputs", "`msm/known`: points with known discrete logarithms (in `msm/fixedbase`, tables), random scalars, their sum's logarithm",
 		[]string{"bases_pairs_*", "scalars_*"}, "", nil},
 }

@@ -4,13 +4,13 @@ package bls12381
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
 	"slices"
 	"sync"
 
+	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bls12-381"
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr/fft"
@@ -23,11 +23,7 @@ import (
 	cs "github.com/consensys/gnark/constraint/bls12-381"
 	"github.com/consensys/gnark/constraint/solver"
 	frontend "github.com/consensys/gnark/frontend/cs"
-	"golang.org/x/sync/errgroup"
 
-	"github.com/consensys/gnark-crypto/ecc"
-
-	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
 	"github.com/zkwarp/zkwarp/gnark/groth16/internal/single"
 	"github.com/zkwarp/zkwarp/internal/parallel"
@@ -88,22 +84,34 @@ func (k *Key) Finish(ctx context.Context, solved any, random io.Reader, again bo
 	if err != nil {
 		return nil, fmt.Errorf("blinding: %w", err)
 	}
-	sums, err := k.sums(ctx, x.circuit, wires, x.solution, again)
+	blind := sync.OnceValue(func() *blinding { return k.blind(&r, &s) })
+	go blind() // beside the sums
+	v := resident.Values[fr.Element]{Wires: wires, K: &x.circuit.inK, A: x.solution.A, B: x.solution.B, C: x.solution.C}
+	var b1 curve.G1Affine
+	sums, err := k.queries.Sum(ctx, v, func() ([]fr.Element, error) { return k.quotientOf(ctx, x.solution, again) },
+		func(b curve.G1Affine, b2 curve.G2Affine) error {
+			b1, proof.Bs = k.assembleB(blind(), &b, &b2)
+			return k.check(&b1, &proof.Bs)
+		})
 	if err != nil {
 		return nil, err
 	}
-	end := k.place.Trace.Stage("assemble")
-	b1 := k.assemble(proof, sums, r, s)
-	end()
-	if k.related {
-		defer k.place.Trace.Stage("check")()
-		if same, err := related(k.pk, &b1, &proof.Bs); err != nil {
-			return nil, err
-		} else if !same {
-			return nil, fmt.Errorf("%w: B differs between G1 and G2", resident.ErrWrong)
-		}
-	}
+	defer k.place.Trace.Stage("assemble")()
+	proof.Ar, proof.Krs = k.assemble(blind(), sums, &b1)
 	return proof, nil
+}
+
+// check says whether B is the same in both groups, where that is to be looked at.
+func (k *Key) check(b *curve.G1Affine, b2 *curve.G2Affine) error {
+	if !k.related {
+		return nil
+	}
+	defer k.place.Trace.Stage("check")()
+	same, err := related(k.pk, b, b2)
+	if err == nil && !same {
+		err = fmt.Errorf("%w: B differs between G1 and G2", resident.ErrWrong)
+	}
+	return err
 }
 
 // solve computes all wires, and the evaluations of A, B and C. A commitment is computed
@@ -200,128 +208,86 @@ func (k *Key) proveKnowledge(ctx context.Context, c *circuit, wires []fr.Element
 	return err
 }
 
-// sums are the five multi-scalar multiplications of a proof.
-type sums struct {
-	a, b, k, z curve.G1Affine
-	b2         curve.G2Affine
-}
-
-func (k *Key) sums(ctx context.Context, c *circuit, wires []fr.Element, solution *cs.R1CSSolution, again bool) (*sums, error) {
-	var out sums
-	g, ctx := errgroup.WithContext(ctx)
-	switch {
-	case k.place.Serial:
-		g.SetLimit(1)
-	case k.onCPU:
-		g.SetLimit(2) // each has all cores; a second fills the ends of the first
-	}
-	g.Go(func() error {
-		var err error
-		if out.z, err = k.sumZ(ctx, solution, again); err != nil {
-			return fmt.Errorf("sum over query Z: %w", err)
-		}
-		return nil
-	})
-	g.Go(func() (err error) {
-		defer k.place.Trace.Stage("msm-a")()
-		if out.a, err = k.a.Sum(ctx, without(wires, k.pk.InfinityA, k.a.Len())); err != nil {
-			return fmt.Errorf("sum over query A: %w", err)
-		}
-		return nil
-	})
-	g.Go(func() (err error) {
-		if out.b, out.b2, err = resident.SumBoth(ctx, k.b, k.b2, without(wires, k.pk.InfinityB, k.b.Len())); err != nil {
-			return fmt.Errorf("sums over query B: %w", err)
-		}
-		return nil
-	})
-	g.Go(func() (err error) {
-		private := wires[c.public:]
-		if c.nInK != len(private) {
-			private = make([]fr.Element, 0, c.nInK)
-			for i, in := range c.inK {
-				if in {
-					private = append(private, wires[i])
-				}
-			}
-		}
-		defer k.place.Trace.Stage("msm-k")()
-		if out.k, err = k.k.Sum(ctx, private); err != nil {
-			return fmt.Errorf("sum over query K: %w", err)
-		}
-		return nil
-	})
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	return &out, nil
-}
-
-// sumZ is Σ hᵢ Zᵢ, with h from the device unless its memory is too short of that.
-func (k *Key) sumZ(ctx context.Context, solution *cs.R1CSSolution, again bool) (curve.G1Affine, error) {
-	if k.quotient != nil {
-		sum, err := resident.SumQuotient(ctx, k.quotient, k.z, solution.A, solution.B, solution.C)
-		if !errors.Is(err, device.ErrNoMemory) {
-			return sum, err
-		}
-	}
+// quotientOf is the coefficients of h, computed on the CPU, in place of the solution's values
+// unless they are wanted again.
+func (k *Key) quotientOf(ctx context.Context, solution *cs.R1CSSolution, again bool) ([]fr.Element, error) {
 	n := int(k.pk.Domain.Cardinality)
 	a, b, c := solution.A, solution.B, solution.C
-	if again { // those are worked on in place
+	if again {
 		a, b, c = slices.Clone(a), slices.Clone(b), slices.Clone(c)
 	}
-	end := k.place.Trace.Stage("ntt")
 	h, err := k.quotientOnCPU(ctx, pad(a, n), pad(b, n), pad(c, n))
-	end()
 	if err != nil {
-		return curve.G1Affine{}, err
+		return nil, err
 	}
-	defer k.place.Trace.Stage("msm-z")()
-	return k.z.Sum(ctx, h[:n-1]) // its degree is n-2 at most
+	return h[:n-1], nil // its degree is n-2 at most
 }
 
-// assemble makes the proof of the sums (Groth16, section 3.2) and returns B in G1:
+// blinding is what a proof's r and s make of δ.
+type blinding struct {
+	r, s   big.Int
+	a, b   curve.G1Jac // r δ and s δ
+	c      curve.G1Jac // -r s δ
+	second curve.G2Jac // s δ
+}
+
+func (k *Key) blind(r, s *fr.Element) *blinding {
+	var x blinding
+	r.BigInt(&x.r)
+	s.BigInt(&x.s)
+	var product fr.Element
+	var minus big.Int
+	product.Mul(r, s).Neg(&product)
+	product.BigInt(&minus)
+	var delta curve.G1Jac
+	delta.FromAffine(&k.pk.G1.Delta)
+	x.a.ScalarMultiplication(&delta, &x.r)
+	x.b.ScalarMultiplication(&delta, &x.s)
+	x.c.ScalarMultiplication(&delta, &minus)
+	var delta2 curve.G2Jac
+	delta2.FromAffine(&k.pk.G2.Delta)
+	x.second.ScalarMultiplication(&delta2, &x.s)
+	return &x
+}
+
+// assembleB is β + Σ wᵢ Bᵢ + s δ in both groups (Groth16, section 3.2).
+func (k *Key) assembleB(x *blinding, sum *curve.G1Affine, sum2 *curve.G2Affine) (b curve.G1Affine, b2 curve.G2Affine) {
+	t := x.b
+	t.AddMixed(&k.pk.G1.Beta)
+	t.AddMixed(sum)
+	b.FromJacobian(&t)
+	t2 := x.second
+	t2.AddMixed(&k.pk.G2.Beta)
+	t2.AddMixed(sum2)
+	b2.FromJacobian(&t2)
+	return b, b2
+}
+
+// assemble is
 //
 //	A = α + Σ wᵢ Aᵢ + r δ
-//	B = β + Σ wᵢ Bᵢ + s δ
 //	C = Σ wᵢ Kᵢ + Σ hᵢ Zᵢ + s A + r B - r s δ
-func (k *Key) assemble(proof *gnark.Proof, sums *sums, r, s fr.Element) curve.G1Affine {
-	var rs, ss, minus big.Int
-	r.BigInt(&rs)
-	s.BigInt(&ss)
-	var product fr.Element
-	product.Mul(&r, &s).Neg(&product)
-	product.BigInt(&minus)
-
-	var delta, a, b, c, t curve.G1Jac
-	delta.FromAffine(&k.pk.G1.Delta)
-
-	a.ScalarMultiplication(&delta, &rs)
+func (k *Key) assemble(x *blinding, sums *resident.Sums[curve.G1Affine, curve.G2Affine], b1 *curve.G1Affine) (ar, krs curve.G1Affine) {
+	var b, sA, rB curve.G1Jac
+	b.FromAffine(b1)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		rB.ScalarMultiplication(&b, &x.r)
+	}()
+	a := x.a
 	a.AddMixed(&k.pk.G1.Alpha)
-	a.AddMixed(&sums.a)
-	proof.Ar.FromJacobian(&a)
-
-	b.ScalarMultiplication(&delta, &ss)
-	b.AddMixed(&k.pk.G1.Beta)
-	b.AddMixed(&sums.b)
-
-	c.ScalarMultiplication(&delta, &minus)
-	c.AddMixed(&sums.k)
-	c.AddMixed(&sums.z)
-	c.AddAssign(t.ScalarMultiplication(&a, &ss))
-	c.AddAssign(t.ScalarMultiplication(&b, &rs))
-	proof.Krs.FromJacobian(&c)
-
-	var b2 curve.G2Jac
-	b2.FromAffine(&k.pk.G2.Delta)
-	b2.ScalarMultiplication(&b2, &ss)
-	b2.AddMixed(&k.pk.G2.Beta)
-	b2.AddMixed(&sums.b2)
-	proof.Bs.FromJacobian(&b2)
-
-	var b1 curve.G1Affine
-	b1.FromJacobian(&b)
-	return b1
+	a.AddMixed(&sums.A)
+	ar.FromJacobian(&a)
+	sA.ScalarMultiplication(&a, &x.s)
+	c := x.c
+	c.AddMixed(&sums.K)
+	c.AddMixed(&sums.Z)
+	c.AddAssign(&sA)
+	<-done
+	c.AddAssign(&rB)
+	krs.FromJacobian(&c)
+	return ar, krs
 }
 
 // related says whether two points are the same multiple of the groups' generators,
@@ -374,20 +340,6 @@ func (k *Key) quotientOnCPU(ctx context.Context, a, b, c []fr.Element) ([]fr.Ele
 // pad appends zeros, in v's own memory if there is room.
 func pad(v []fr.Element, n int) []fr.Element {
 	return append(v, make([]fr.Element, n-len(v))...)
-}
-
-// without is the n values whose points are not at infinity.
-func without(values []fr.Element, infinity []bool, n int) []fr.Element {
-	if n == len(values) {
-		return values
-	}
-	out := make([]fr.Element, 0, n)
-	for i, at := range infinity {
-		if !at {
-			out = append(out, values[i])
-		}
-	}
-	return out
 }
 
 // element is a uniform element: an integer below the modulus, little-endian, that is

@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+	"sync/atomic"
+	"unsafe"
+	"weak"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bn254"
@@ -16,13 +19,11 @@ import (
 
 	"github.com/zkwarp/zkwarp/gnark/groth16/internal/resident"
 	group "github.com/zkwarp/zkwarp/msm/bn254"
+	"github.com/zkwarp/zkwarp/msm/pick"
 	"github.com/zkwarp/zkwarp/ntt/scalar"
 )
 
-type (
-	pointsG1 = resident.Points[curve.G1Affine, fr.Element]
-	pointsG2 = resident.Points[curve.G2Affine, fr.Element]
-)
+type pointsG1 = resident.Points[curve.G1Affine, fr.Element]
 
 // committed are the points of a commitment: its basis, and the basis of its proof of
 // knowledge.
@@ -33,16 +34,14 @@ type Key struct {
 	pk      *gnark.ProvingKey
 	place   *resident.Place
 	setup   [3]curve.G1Affine // its α, β and δ
-	onCPU   bool
 	bytes   int64
 	whole   bool // all points are resident
-	related bool // β and δ are the same in G1 and G2
+	related bool // β and δ are the same in G1 and G2, and proofs are checked for that
 
-	a, b, k, z  *pointsG1
-	b2          *pointsG2
+	queries     *resident.Key[curve.G1Affine, curve.G2Affine, fr.Element]
 	commitments []committed
 
-	quotient *resident.Quotient[fr.Element] // nil: on the CPU
+	last atomic.Pointer[circuit] // that a proof was made of
 }
 
 // NewKey puts a key to a place. The key must not change before Close.
@@ -50,8 +49,8 @@ func NewKey(pk *gnark.ProvingKey, place *resident.Place) (*Key, error) {
 	if err := wellFormed(pk); err != nil {
 		return nil, err
 	}
-	k := &Key{pk: pk, place: place, setup: [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta}, onCPU: place.OnCPU()}
-	if err := place.Preload(slices.Concat(group.G1.Units(), group.G2.Units(), scalar.Units(group.G1.Group.Scalar))...); err != nil {
+	k := &Key{pk: pk, place: place, setup: [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta}}
+	if err := place.Preload(slices.Concat(group.G1.Units(), group.G2.Units(), scalar.Units(group.G1.Group.Scalar), pick.Sources())...); err != nil {
 		return nil, err
 	}
 	if err := k.load(place); err != nil {
@@ -59,7 +58,7 @@ func NewKey(pk *gnark.ProvingKey, place *resident.Place) (*Key, error) {
 		return nil, err
 	}
 	k.bytes, k.whole = place.Bytes(), place.Whole()
-	if !k.onCPU {
+	if !place.OnCPU() && !place.Verified {
 		// A key that is not, from a setup of another kind, has no proofs to check.
 		var err error
 		if k.related, err = related(pk, &pk.G1.Beta, &pk.G2.Beta); err != nil {
@@ -70,36 +69,31 @@ func NewKey(pk *gnark.ProvingKey, place *resident.Place) (*Key, error) {
 	return k, nil
 }
 
-// load uploads the queries, those first that cost the most upload for their work.
+// load uploads the queries, and then what commitments need.
 func (k *Key) load(place *resident.Place) (err error) {
 	pk := k.pk
 	domain := &pk.Domain
 	var generator, coset big.Int
 	domain.Generator.BigInt(&generator)
 	domain.FrMultiplicativeGen.BigInt(&coset)
-	if k.quotient, err = resident.NewQuotient[fr.Element](place, group.G1.Group.Scalar, domain.Cardinality, &generator, &coset); err != nil {
-		return fmt.Errorf("transforms: %w", err)
+	q := resident.Queries[curve.G1Affine, curve.G2Affine, fr.Element]{
+		G1: group.G1, G2: group.G2,
+		A: pk.G1.A, B: pk.G1.B, B2: pk.G2.B, K: pk.G1.K, Z: pk.G1.Z,
+		InfinityA: pk.InfinityA, InfinityB: pk.InfinityB,
+		N: domain.Cardinality, Generator: &generator, Coset: &coset,
 	}
-	if k.z, err = resident.New(place, group.G1, pk.G1.Z, nil); err != nil {
-		return fmt.Errorf("query Z: %w", err)
+	if wires := len(pk.InfinityA); len(pk.CommitmentKeys) == 0 && len(pk.G1.K) <= wires {
+		all := resident.All(wires-len(pk.G1.K), wires)
+		q.KnownK = &all
 	}
-	if k.k, err = resident.New(place, group.G1, pk.G1.K, nil); err != nil {
-		return fmt.Errorf("query K: %w", err)
-	}
-	if k.a, err = resident.New(place, group.G1, pk.G1.A, nil); err != nil {
-		return fmt.Errorf("query A: %w", err)
-	}
-	if k.b, err = resident.New(place, group.G1, pk.G1.B, nil); err != nil {
-		return fmt.Errorf("query B in G1: %w", err)
-	}
-	if k.b2, err = resident.New(place, group.G2, pk.G2.B, k.b.Digits()); err != nil {
-		return fmt.Errorf("query B in G2: %w", err)
+	if k.queries, err = resident.Load[*curve.G1Affine, *curve.G2Affine](place, q); err != nil {
+		return err
 	}
 	for i := range pk.CommitmentKeys {
 		var c committed
-		if c.basis, err = resident.New(place, group.G1, pk.CommitmentKeys[i].Basis, nil); err == nil {
+		if c.basis, err = resident.New(place, group.G1, pk.CommitmentKeys[i].Basis); err == nil {
 			k.commitments = append(k.commitments, c)
-			c.sigma, err = resident.New(place, group.G1, pk.CommitmentKeys[i].BasisExpSigma, nil)
+			c.sigma, err = resident.New(place, group.G1, pk.CommitmentKeys[i].BasisExpSigma)
 		}
 		if err != nil {
 			return fmt.Errorf("commitment key %d: %w", i, err)
@@ -111,11 +105,7 @@ func (k *Key) load(place *resident.Place) (err error) {
 
 // Close gives the devices' memory back. No proof may be under way.
 func (k *Key) Close() {
-	for _, p := range []*pointsG1{k.a, k.b, k.k, k.z} {
-		p.Close()
-	}
-	k.b2.Close()
-	k.quotient.Close()
+	k.queries.Close()
 	for _, c := range k.commitments {
 		c.basis.Close()
 		c.sigma.Close()
@@ -126,7 +116,7 @@ func (k *Key) Close() {
 // may use the memory of the points that were there, nor pointed elsewhere.
 func (k *Key) Current() bool {
 	pk := k.pk
-	if k.setup != [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta} || len(pk.CommitmentKeys) != len(k.commitments) || !k.b2.Are(pk.G2.B) {
+	if k.setup != [...]curve.G1Affine{pk.G1.Alpha, pk.G1.Beta, pk.G1.Delta} || len(pk.CommitmentKeys) != len(k.commitments) {
 		return false
 	}
 	for i, c := range k.commitments {
@@ -134,7 +124,7 @@ func (k *Key) Current() bool {
 			return false
 		}
 	}
-	return k.a.Are(pk.G1.A) && k.b.Are(pk.G1.B) && k.k.Are(pk.G1.K) && k.z.Are(pk.G1.Z)
+	return k.queries.Are(pk.G1.A, pk.G1.B, pk.G1.K, pk.G1.Z, pk.G2.B)
 }
 
 // Whole says whether all of the key's points are resident.
@@ -179,12 +169,12 @@ func finite(infinity []bool) (n int) {
 
 // circuit is what proofs need to know of a constraint system.
 type circuit struct {
+	of          weak.Pointer[cs.R1CS]
 	public      int // wires, the constant one included
 	commitments constraint.Groth16Commitments
-	// inK says which wires are in query K: those that are neither public, nor a
-	// commitment, nor committed to.
-	inK  []bool
-	nInK int
+	// inK are the wires in query K: those that are neither public, nor a commitment, nor
+	// committed to.
+	inK resident.List
 	// stateful: solving it writes to it.
 	stateful bool
 }
@@ -199,8 +189,8 @@ func (k *Key) describe(r1cs *cs.R1CS) (*circuit, error) {
 	if !ok {
 		return nil, fmt.Errorf("constraint system: commitments of type %T", r1cs.CommitmentInfo)
 	}
-	c := &circuit{public: r1cs.GetNbPublicVariables(), commitments: commitments}
-	wires := c.public + r1cs.GetNbSecretVariables() + r1cs.NbInternalVariables
+	public := r1cs.GetNbPublicVariables()
+	wires := public + r1cs.GetNbSecretVariables() + r1cs.NbInternalVariables
 	if wires != len(k.pk.InfinityA) {
 		return nil, fmt.Errorf("the proving key is of another circuit: for %d wires, the constraint system has %d", len(k.pk.InfinityA), wires)
 	}
@@ -211,41 +201,48 @@ func (k *Key) describe(r1cs *cs.R1CS) (*circuit, error) {
 	if len(commitments) != len(k.commitments) {
 		return nil, fmt.Errorf("the proving key is of another circuit: with %d commitments, the constraint system has %d", len(k.commitments), len(commitments))
 	}
+	of := weak.Make(r1cs)
+	if c := k.last.Load(); c != nil && c.of == of && c.public == public && sameCommitments(c.commitments, commitments) {
+		return c, nil
+	}
+	c := &circuit{of: of, public: public, commitments: commitments}
 	for _, b := range r1cs.Blueprints {
 		if _, ok := b.(constraint.BlueprintStateful[constraint.U64]); ok {
 			c.stateful = true
 		}
 	}
-	c.inK = make([]bool, wires)
-	for i := c.public; i < wires; i++ {
-		c.inK[i] = true
-	}
-	c.nInK = wires - c.public
-	remove := func(wire int) error {
-		if wire < 0 || wire >= wires {
-			return fmt.Errorf("constraint system: a commitment to wire %d of %d", wire, wires)
-		}
-		if c.inK[wire] {
-			c.inK[wire] = false
-			c.nInK--
-		}
-		return nil
-	}
+	var out []int // of K
 	for i, x := range commitments {
 		if n := k.commitments[i].basis.Len(); n != len(x.PrivateCommitted) {
 			return nil, fmt.Errorf("the proving key is of another circuit: its commitment %d is to %d wires, the constraint system's to %d", i, n, len(x.PrivateCommitted))
 		}
-		for _, wire := range x.PrivateCommitted {
-			if err := remove(wire); err != nil {
-				return nil, err
+		for _, wire := range append(x.PrivateCommitted[:len(x.PrivateCommitted):len(x.PrivateCommitted)], x.CommitmentIndex) {
+			if wire < 0 || wire >= wires {
+				return nil, fmt.Errorf("constraint system: a commitment to wire %d of %d", wire, wires)
+			}
+			if wire >= public {
+				out = append(out, wire)
 			}
 		}
-		if err := remove(x.CommitmentIndex); err != nil {
-			return nil, err
-		}
 	}
-	if c.nInK != k.k.Len() {
-		return nil, fmt.Errorf("the proving key is of another circuit: %d points in query K, %d wires of the constraint system are neither public nor committed to", k.k.Len(), c.nInK)
+	slices.Sort(out)
+	out = slices.Compact(out)
+	if n := wires - public - len(out); n != len(k.pk.G1.K) {
+		return nil, fmt.Errorf("the proving key is of another circuit: %d points in query K, %d wires of the constraint system are neither public nor committed to", len(k.pk.G1.K), n)
 	}
+	c.inK = resident.All(public, wires)
+	if len(out) > 0 {
+		c.inK = resident.Except(public, wires, out)
+	}
+	k.last.Store(c)
 	return c, nil
+}
+
+// sameCommitments says whether commitments are to wires in the same memory, which is that
+// of one constraint system: its author does not write to it.
+func sameCommitments(a, b constraint.Groth16Commitments) bool {
+	return slices.EqualFunc(a, b, func(x, y constraint.Groth16Commitment) bool {
+		return x.CommitmentIndex == y.CommitmentIndex && len(x.PrivateCommitted) == len(y.PrivateCommitted) &&
+			unsafe.SliceData(x.PrivateCommitted) == unsafe.SliceData(y.PrivateCommitted)
+	})
 }

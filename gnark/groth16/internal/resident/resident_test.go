@@ -11,7 +11,6 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
-	"github.com/zkwarp/zkwarp/msm"
 	"github.com/zkwarp/zkwarp/msm/bn254"
 )
 
@@ -31,15 +30,14 @@ func data(n int) ([]curve.G1Affine, []fr.Element, curve.G1Affine) {
 // Sums that do not fit are made in tiles, down to what cannot be made at all.
 func TestTiles(t *testing.T) {
 	points, scalars, want := data(601)
-	add := func(a, b *curve.G1Affine) (sum curve.G1Affine) { sum.Add(a, b); return }
 	for _, c := range []struct{ fit, calls int }{{601, 1}, {300, 5}, {151, 7}, {76, 15}, {64, 0}} {
 		calls := 0
-		got, err := tiled(points, scalars, 64, add, func(points []curve.G1Affine, scalars []fr.Element) (sum curve.G1Affine, err error) {
+		got, err := tiled(0, len(points), 64, adder[*curve.G1Affine](), func(lo, hi int) (sum curve.G1Affine, err error) {
 			calls++
-			if len(points) > c.fit {
-				return sum, &device.Error{Device: "none", Op: "sum", Bytes: int64(len(points)), Class: device.ErrNoMemory}
+			if hi-lo > c.fit {
+				return sum, &device.Error{Device: "none", Op: "sum", Bytes: int64(hi - lo), Class: device.ErrNoMemory}
 			}
-			_, err = sum.MultiExp(points, scalars, ecc.MultiExpConfig{})
+			_, err = sum.MultiExp(points[lo:hi], scalars[lo:hi], ecc.MultiExpConfig{})
 			return sum, err
 		})
 		if c.calls == 0 {
@@ -54,46 +52,53 @@ func TestTiles(t *testing.T) {
 	}
 }
 
-// A place gives its memory to the points that come first, and none back before Close.
+// A place gives its memory to the points that come first, and none back before Close;
+// points are shared out among devices where they are many.
 func TestPlace(t *testing.T) {
 	d := devicetest.Open(t, "simt")
 	points, scalars, want := data(100)
 	before := d.InUse()
-	place, err := NewPlace([]*device.Device{d}, 100*64+50)
-	if err != nil {
-		t.Fatal(err)
-	}
-	first, err := New(place, bn254.G1, points, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !place.Whole() || place.Bytes() != 6400 {
-		t.Errorf("whole %v, %d bytes", place.Whole(), place.Bytes())
-	}
-	second, err := New(place, bn254.G1, points, first.Digits())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if place.Whole() || second.Digits() != nil {
-		t.Error("more points than there is memory for")
-	}
-	a, b, err := SumBoth(context.Background(), first, second, scalars)
-	if err != nil || a != want || b != want {
-		t.Errorf("wrong sums, error %v", err)
-	}
-	if !first.Are(points) || first.Are(points[:99]) || first.Are(append(points[:0:0], points...)) {
-		t.Error("Are")
-	}
-	if _, err := first.Sum(context.Background(), scalars[1:]); !errors.Is(err, msm.ErrInput) {
-		t.Errorf("a scalar too few: %v", err)
-	}
-	if _, err := second.Sum(context.Background(), scalars[1:]); !errors.Is(err, msm.ErrInput) {
-		t.Errorf("a scalar too few: %v", err)
-	}
-	first.Close()
-	second.Close()
-	if n := d.InUse() - before; n != 0 {
-		t.Errorf("%d bytes are left on the device", n)
+	for _, devices := range []int{1, 3} {
+		var list []*device.Device
+		for range devices {
+			list = append(list, d)
+		}
+		place, err := NewPlace(list, 100*64/int64(devices)+50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		place.share = 30
+		first, err := New[*curve.G1Affine](place, bn254.G1, points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		most := int64((100+devices-1)/devices) * 64
+		if !place.Whole() || place.Bytes() != most || len(first.parts) != devices {
+			t.Errorf("%d devices: whole %v, %d bytes, %d parts", devices, place.Whole(), place.Bytes(), len(first.parts))
+		}
+		second, err := New[*curve.G1Affine](place, bn254.G1, points)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if place.Whole() || place.Bytes() != most {
+			t.Error("more points than there is memory for")
+		}
+		for name, p := range map[string]*Points[curve.G1Affine, fr.Element]{"resident": first, "on the host": second} {
+			if got, err := p.Sum(context.Background(), scalars); err != nil || got != want {
+				t.Errorf("%d devices, %s: wrong sum, error %v", devices, name, err)
+			}
+			if _, err := p.Sum(context.Background(), scalars[1:]); !errors.Is(err, ErrInput) {
+				t.Errorf("%d devices, %s: a scalar too few: %v", devices, name, err)
+			}
+		}
+		if !first.Are(points) || first.Are(points[:99]) || first.Are(append(points[:0:0], points...)) {
+			t.Error("Are")
+		}
+		first.Close()
+		second.Close()
+		if n := d.InUse() - before; n != 0 {
+			t.Errorf("%d bytes are left on the device", n)
+		}
 	}
 	if _, err := NewPlace(nil, 0); err == nil {
 		t.Error("a place nowhere")
