@@ -44,8 +44,8 @@ func WithDevice(name string) Option {
 }
 
 // WithMemory limits what the key's points may take of each device's memory, in bytes; 0
-// is three fifths of what is free when the Prover is made. Points beyond that are
-// uploaded for each proof.
+// is what proofs leave of the memory that is free when the Prover is made. Points beyond
+// that are uploaded for each proof.
 func WithMemory(bytes int64) Option {
 	return func(o *options) error {
 		if bytes < 0 {
@@ -99,15 +99,16 @@ func WithLogger(l *slog.Logger) Option {
 //	solve        gnark's solver, with the commitments that it asks for
 //	commitments  the proofs that openings of commitments are known
 //	wires        wires go to the devices, and those of each query are picked there
+//	msm-digits   scalars that several sums share are cut and sorted
 //	ntt          values of A, B and C go to the devices and become the quotient
 //	msm-a, msm-b1, msm-b2, msm-k, msm-z
-//	             the sum over each query; B's digits, for both groups, are of the first's
+//	             the sum over each query
 //	assemble     the proof from the sums
 //	check        verification, or what is done in its place
 //	prove        all but solve
 //
-// They go on at the same time, and each is the longer for that: see [WithSerial]. Where
-// several devices share a stage, or it is made in tiles, it is as long as all of it took.
+// They go on at the same time, and each is the longer for that: see [WithSerial]. Every
+// device reports its part of a stage.
 func WithTrace(f func(stage string, d time.Duration)) Option {
 	return func(o *options) error {
 		if f == nil {
