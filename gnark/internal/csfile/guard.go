@@ -7,7 +7,6 @@ import (
 
 	"github.com/consensys/gnark/constraint/solver"
 	"github.com/consensys/gnark/frontend/cs"
-	_ "github.com/consensys/gnark/std" // registers the hints of gnark's library
 )
 
 // commitmentHint is what the prover puts in place of commitments.
