@@ -88,9 +88,20 @@ func TestCache(t *testing.T) {
 	if made[a][0].closed != 1 {
 		t.Errorf("a closed %d times after its last user", made[a][0].closed)
 	}
-	made[d][0].stale = true
+	if len(made[d]) != 2 {
+		t.Fatalf("d was made %d times, want again after it left", len(made[d]))
+	}
+	if held, err = c.take(d); err != nil {
+		t.Fatal(err)
+	}
+	made[d][1].stale = true
+	use(t, c, d) // its prover says so
+	if len(made[d]) != 2 || made[d][1].closed != 0 {
+		t.Error("a key that changed under a proof was made anew")
+	}
+	c.release(held)
 	use(t, c, d)
-	if len(made[d]) != 2 || made[d][0].closed != 1 {
+	if len(made[d]) != 3 || made[d][1].closed != 1 {
 		t.Error("a key that changed was not made anew")
 	}
 	c.forget(d)

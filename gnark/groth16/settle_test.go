@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,6 +153,26 @@ func TestSettle(t *testing.T) {
 				check("ProveSolved", proof, err)
 				p.Close()
 			}
+		}
+	}
+}
+
+// Errors of devices keep their class, and all others are the caller's.
+func TestClassify(t *testing.T) {
+	classes := []error{device.ErrUnavailable, device.ErrNoMemory, device.ErrFault, device.ErrUsage, ErrInput}
+	for _, class := range append(classes[:4:4], errors.New("a point too few")) {
+		err := classify(fmt.Errorf("key: %w", class))
+		want := class
+		if !slices.Contains(classes, class) {
+			want = ErrInput
+		}
+		for _, c := range classes {
+			if errors.Is(err, c) != (c == want) {
+				t.Errorf("%v is an error of class %q: %v", err, c, c != want)
+			}
+		}
+		if !errors.Is(err, class) || !strings.HasPrefix(err.Error(), "groth16: ") {
+			t.Errorf("%v has lost its reason or its package", err)
 		}
 	}
 }
