@@ -146,3 +146,52 @@ func (c *Curve[E, F]) AddToAll(to, from []Affine[E], q *Affine[E], room []E) {
 		to[i] = r.sum(&from[i], q, &den[i])
 	}
 }
+
+// AddEach adds with[i] to to[i], with one inversion for all. room is for at least twice as
+// many elements.
+func (c *Curve[E, F]) AddEach(to, with []Affine[E], room []E, r *Room[E]) {
+	den, before := room[:len(to)], room[len(to):2*len(to)]
+	var none E
+	for i := range to {
+		p, q := &to[i], &with[i]
+		if c.IsInfinity(p) || c.IsInfinity(q) {
+			den[i] = none
+			continue
+		}
+		d := F(&den[i])
+		if d.Sub(&q.X, &p.X); d.IsZero() && F(&p.Y).Equal(&q.Y) {
+			d.Double(&p.Y)
+		}
+	}
+	batchInvert[E, F](den, before)
+	for i := range to {
+		p, q, inv := &to[i], &with[i], F(&den[i])
+		switch {
+		case c.IsInfinity(q):
+			continue
+		case c.IsInfinity(p):
+			*p = *q
+			continue
+		case inv.IsZero():
+			*p = Affine[E]{} // opposite points, or one of order two twice
+			continue
+		}
+		l, t := F(&r.a), F(&r.b)
+		if F(&p.X).Equal(&q.X) {
+			t.Square(&p.X)
+			l.Double(t)
+			l.Add(l, t)
+			l.Add(l, &c.A)
+		} else {
+			l.Sub(&q.Y, &p.Y)
+		}
+		l.Mul(l, &den[i])
+		t.Square(l)
+		t.Sub(t, &p.X)
+		t.Sub(t, &q.X) // the sum's x
+		F(&p.X).Sub(&p.X, t)
+		l.Mul(l, &p.X)
+		F(&p.Y).Sub(l, &p.Y)
+		p.X = r.b
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bls12-377/fr"
 
 	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/msm/fixedbase"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
 	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
@@ -22,4 +23,10 @@ var (
 var (
 	G1Files = msmfile.New[bls12377.G1Affine, fr.Element, fp.Element](curve.BLS12377G1)
 	G2Files = msmfile.New[bls12377.G2Affine, fr.Element, bls12377.E2](curve.BLS12377G2)
+)
+
+// Multiples of points of the groups on the CPU, for package fixedbase.
+var (
+	G1Multiples = fixedbase.OnHost[bls12377.G1Affine, fr.Element, fp.Element](curve.BLS12377G1)
+	G2Multiples = fixedbase.OnHost[bls12377.G2Affine, fr.Element, bls12377.E2](curve.BLS12377G2)
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
 
 	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/msm/fixedbase"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
 	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
@@ -22,4 +23,10 @@ var (
 var (
 	G1Files = msmfile.New[bls12381.G1Affine, fr.Element, fp.Element](curve.BLS12381G1)
 	G2Files = msmfile.New[bls12381.G2Affine, fr.Element, bls12381.E2](curve.BLS12381G2)
+)
+
+// Multiples of points of the groups on the CPU, for package fixedbase.
+var (
+	G1Multiples = fixedbase.OnHost[bls12381.G1Affine, fr.Element, fp.Element](curve.BLS12381G1)
+	G2Multiples = fixedbase.OnHost[bls12381.G2Affine, fr.Element, bls12381.E2](curve.BLS12381G2)
 )

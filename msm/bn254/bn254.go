@@ -8,6 +8,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
 
 	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/msm/fixedbase"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
 	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
@@ -22,4 +23,10 @@ var (
 var (
 	G1Files = msmfile.New[bn254.G1Affine, fr.Element, fp.Element](curve.BN254G1)
 	G2Files = msmfile.New[bn254.G2Affine, fr.Element, bn254.E2](curve.BN254G2)
+)
+
+// Multiples of points of the groups on the CPU, for package fixedbase.
+var (
+	G1Multiples = fixedbase.OnHost[bn254.G1Affine, fr.Element, fp.Element](curve.BN254G1)
+	G2Multiples = fixedbase.OnHost[bn254.G2Affine, fr.Element, bn254.E2](curve.BN254G2)
 )

@@ -8,6 +8,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bw6-761/fr"
 
 	"github.com/zkwarp/zkwarp/curve"
+	"github.com/zkwarp/zkwarp/msm/fixedbase"
 	"github.com/zkwarp/zkwarp/msm/internal/host"
 	"github.com/zkwarp/zkwarp/msm/msmfile"
 )
@@ -22,4 +23,10 @@ var (
 var (
 	G1Files = msmfile.New[bw6761.G1Affine, fr.Element, fp.Element](curve.BW6761G1)
 	G2Files = msmfile.New[bw6761.G2Affine, fr.Element, fp.Element](curve.BW6761G2)
+)
+
+// Multiples of points of the groups on the CPU, for package fixedbase.
+var (
+	G1Multiples = fixedbase.OnHost[bw6761.G1Affine, fr.Element, fp.Element](curve.BW6761G1)
+	G2Multiples = fixedbase.OnHost[bw6761.G2Affine, fr.Element, fp.Element](curve.BW6761G2)
 )

@@ -3,7 +3,7 @@
 // signed digits after the other, and adds up one point of every window (docs/msm.md, section
 // "Multiples of one point").
 //
-//	t, err := fixedbase.New(dev, bn254.G1, curve.BatchScalarMultiplicationG1, base, fixedbase.Options{N: n})
+//	t, err := fixedbase.New(dev, bn254.G1, bn254.G1Multiples, base, fixedbase.Options{N: n})
 //	defer t.Close()
 //	err = t.Multiply(ctx, points, scalars)
 package fixedbase
@@ -61,10 +61,6 @@ func Units(g *curve.Group) []*kernel.Source {
 	return append(bucket.SourcesOf(g), units[g.Scalar], affine.Normalizer(g), bases.SourcesOf(g)[0])
 }
 
-// Host multiplies a base by scalars on the CPU, on all cores: gnark-crypto's
-// BatchScalarMultiplicationG1 or -G2 of the group.
-type Host[P, S any] func(base *P, scalars []S) []P
-
 // Options are choices of New.
 type Options struct {
 	// N is about how many multiples there will be: more are worth a larger table, which
@@ -90,12 +86,13 @@ const (
 type Table[P, S any] struct {
 	dev   *device.Device
 	curve *msm.Curve[P, S]
-	host  Host[P, S]
-	base  P
 	tile  int
 
 	mu     sync.Mutex
 	closed bool
+
+	// On the CPU:
+	host func(points []P, scalars []S)
 
 	// On devices with kernels:
 	windows windows
@@ -103,8 +100,8 @@ type Table[P, S any] struct {
 	sum     device.Buffer[uint32] // windows.sum
 }
 
-// New makes the table of a base, which must be on the curve; infinity is. On the CPU there
-// is none, and host does the work.
+// New makes the table of a base, which must be on the curve; infinity is. On the CPU host
+// does the work, which is a variable of the curve's package below msm.
 func New[P, S any](dev *device.Device, c *msm.Curve[P, S], host Host[P, S], base P, o Options) (*Table[P, S], error) {
 	if dev == nil || c == nil || c.Group == nil || c.Host.Check == nil || host == nil {
 		return nil, fmt.Errorf("fixedbase: %w: no device, curve, or multiplication on the host", msm.ErrInput)
@@ -123,14 +120,15 @@ func New[P, S any](dev *device.Device, c *msm.Curve[P, S], host Host[P, S], base
 	if o.N == 0 {
 		o.N = usualN
 	}
-	t := &Table[P, S]{dev: dev, curve: c, host: host, base: base, tile: o.Tile}
+	t := &Table[P, S]{dev: dev, curve: c, tile: o.Tile}
 	if t.tile == 0 {
 		t.tile = max(1, min(o.N, tileBytes/c.Group.AffineBytes()))
 	}
 	if dev.Kind() == device.CPU {
+		t.host = host(&base, o.N)
 		return t, nil
 	}
-	if err := t.fill(o); err != nil {
+	if err := t.fill(o, base); err != nil {
 		t.points.Free()
 		t.sum.Free()
 		return nil, fmt.Errorf("fixedbase: %s: %w", c.Group.Name, err)
@@ -142,7 +140,7 @@ func New[P, S any](dev *device.Device, c *msm.Curve[P, S], host Host[P, S], base
 func (t *Table[P, S]) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.closed = true
+	t.closed, t.host = true, nil
 	t.points.Free()
 	t.sum.Free()
 }
@@ -187,8 +185,8 @@ func (t *Table[P, S]) MultiplyFunc(ctx context.Context, points []P, scalars func
 // ErrClosed is what a table's methods return after Close.
 var ErrClosed = errors.New("the table was closed")
 
-// hostTile is how many multiples the CPU makes between two looks at the context, some
-// seconds' work of one core.
+// hostTile is how many multiples the CPU makes between two looks at the context, a
+// second's work of one core.
 const hostTile = 1 << 16
 
 func (t *Table[P, S]) onHost(ctx context.Context, points []P, scalars func(to []S, from int) error) error {
@@ -205,9 +203,7 @@ func (t *Table[P, S]) onHost(ctx context.Context, points []P, scalars func(to []
 		if i := t.firstBad(list[:hi-lo]); i >= 0 {
 			return badScalar(lo + i)
 		}
-		if n := copy(points[lo:hi], t.host(&t.base, list[:hi-lo])); n != hi-lo {
-			return fmt.Errorf("the host made %d of %d multiples", n, hi-lo)
-		}
+		t.host(points[lo:hi], list[:hi-lo])
 	}
 	return ctx.Err()
 }

@@ -11,12 +11,17 @@ import (
 	"unsafe"
 
 	bls12377g "github.com/consensys/gnark-crypto/ecc/bls12-377"
+	bls12377fr "github.com/consensys/gnark-crypto/ecc/bls12-377/fr"
 	bls12381g "github.com/consensys/gnark-crypto/ecc/bls12-381"
+	bls12381fr "github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
 	bn254g "github.com/consensys/gnark-crypto/ecc/bn254"
+	bn254fr "github.com/consensys/gnark-crypto/ecc/bn254/fr"
 	bw6761g "github.com/consensys/gnark-crypto/ecc/bw6-761"
+	bw6761fr "github.com/consensys/gnark-crypto/ecc/bw6-761/fr"
 
 	"github.com/zkwarp/zkwarp/curve"
 	"github.com/zkwarp/zkwarp/curve/toy61"
+	"github.com/zkwarp/zkwarp/curve/toy61/fp"
 	"github.com/zkwarp/zkwarp/curve/toy61/fr"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
@@ -43,18 +48,19 @@ func few() bool {
 	return os.Getenv("ZKWARP_SIMT_ORDER") != "" || os.Getenv("ZKWARP_SIMT_SANITIZE") != ""
 }
 
-// group is a group, and how the CPU multiplies in it.
+// group is a group, how the CPU multiplies in it, and another's multiples.
 type group[P comparable, S any] struct {
 	curve *msm.Curve[P, S]
 	host  fixedbase.Host[P, S]
+	want  func(base *P, scalars []S) []P
 }
 
-// oneByOne multiplies by sums of one point.
-func oneByOne[P comparable, S any](c *msm.Curve[P, S]) group[P, S] {
-	return group[P, S]{c, func(base *P, scalars []S) []P {
-		out := make([]P, len(scalars))
+// toy has its multiples from sums of one point.
+var toy = group[toy61.G1Affine, fr.Element]{msmtest.Toy61, fixedbase.OnHost[toy61.G1Affine, fr.Element, fp.Element](curve.Toy61),
+	func(base *toy61.G1Affine, scalars []fr.Element) []toy61.G1Affine {
+		out := make([]toy61.G1Affine, len(scalars))
 		for i := range scalars {
-			p, err := c.Host.Sum(context.Background(), []P{*base}, scalars[i:i+1])
+			p, err := msmtest.Toy61.Host.Sum(context.Background(), []toy61.G1Affine{*base}, scalars[i:i+1])
 			if err != nil {
 				panic(err)
 			}
@@ -62,9 +68,18 @@ func oneByOne[P comparable, S any](c *msm.Curve[P, S]) group[P, S] {
 		}
 		return out
 	}}
-}
 
-var toy = oneByOne(msmtest.Toy61)
+// The pairings', with gnark-crypto's multiples.
+var (
+	bn254G1    = group[bn254g.G1Affine, bn254fr.Element]{bn254.G1, bn254.G1Multiples, bn254g.BatchScalarMultiplicationG1}
+	bn254G2    = group[bn254g.G2Affine, bn254fr.Element]{bn254.G2, bn254.G2Multiples, bn254g.BatchScalarMultiplicationG2}
+	bls12377G1 = group[bls12377g.G1Affine, bls12377fr.Element]{bls12377.G1, bls12377.G1Multiples, bls12377g.BatchScalarMultiplicationG1}
+	bls12377G2 = group[bls12377g.G2Affine, bls12377fr.Element]{bls12377.G2, bls12377.G2Multiples, bls12377g.BatchScalarMultiplicationG2}
+	bls12381G1 = group[bls12381g.G1Affine, bls12381fr.Element]{bls12381.G1, bls12381.G1Multiples, bls12381g.BatchScalarMultiplicationG1}
+	bls12381G2 = group[bls12381g.G2Affine, bls12381fr.Element]{bls12381.G2, bls12381.G2Multiples, bls12381g.BatchScalarMultiplicationG2}
+	bw6761G1   = group[bw6761g.G1Affine, bw6761fr.Element]{bw6761.G1, bw6761.G1Multiples, bw6761g.BatchScalarMultiplicationG1}
+	bw6761G2   = group[bw6761g.G2Affine, bw6761fr.Element]{bw6761.G2, bw6761.G2Multiples, bw6761g.BatchScalarMultiplicationG2}
+)
 
 func words[T any](v []T) []uint32 {
 	return unsafe.Slice((*uint32)(unsafe.Pointer(unsafe.SliceData(v))), uintptr(len(v))*unsafe.Sizeof(v[0])/4)
@@ -128,7 +143,7 @@ func (g group[P, S]) check(t *testing.T, q *device.Queue, base P, scalars []S, o
 	defer table.Close()
 	want := make([]P, 0, len(scalars))
 	if len(scalars) > 0 {
-		want = g.host(&base, scalars)
+		want = g.want(&base, scalars)
 	}
 	got := make([]P, len(scalars))
 	if err := table.Multiply(q.Context(), got, scalars); err != nil {
@@ -187,7 +202,7 @@ func TestBases(t *testing.T) {
 		var infinity toy61.G1Affine
 		toy.check(t, q, infinity, scalars, fixedbase.Options{})
 		other := toy.generator()
-		p := toy.host(&other, scalars[len(scalars)-1:])
+		p := toy.want(&other, scalars[len(scalars)-1:])
 		toy.check(t, q, p[0], scalars, fixedbase.Options{})
 	})
 }
@@ -196,7 +211,7 @@ func TestBases(t *testing.T) {
 func wide[P comparable, S any](t *testing.T, q *device.Queue, g group[P, S]) {
 	t.Helper()
 	n, width := 1000, 0
-	if q.Device().Kind() != device.CUDA {
+	if q.Device().Kind() == device.SIMT {
 		n, width = 9, 5
 	}
 	edges := g.edges(max(width, 8))
@@ -206,20 +221,20 @@ func wide[P comparable, S any](t *testing.T, q *device.Queue, g group[P, S]) {
 
 func TestGroups(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		wide(t, q, group[bn254g.G1Affine, bn254Scalar]{bn254.G1, bn254g.BatchScalarMultiplicationG1})
+		wide(t, q, bn254G1)
 		if few() {
 			return
 		}
-		wide(t, q, group[bn254g.G2Affine, bn254Scalar]{bn254.G2, bn254g.BatchScalarMultiplicationG2})
+		wide(t, q, bn254G2)
 		if q.Device().Kind() == device.SIMT {
 			return // long points take it long; their digits are TestDigits', their sums other packages'
 		}
-		wide(t, q, group[bls12377g.G1Affine, bls12377Scalar]{bls12377.G1, bls12377g.BatchScalarMultiplicationG1})
-		wide(t, q, group[bls12377g.G2Affine, bls12377Scalar]{bls12377.G2, bls12377g.BatchScalarMultiplicationG2})
-		wide(t, q, group[bls12381g.G1Affine, bls12381Scalar]{bls12381.G1, bls12381g.BatchScalarMultiplicationG1})
-		wide(t, q, group[bls12381g.G2Affine, bls12381Scalar]{bls12381.G2, bls12381g.BatchScalarMultiplicationG2})
-		wide(t, q, group[bw6761g.G1Affine, bw6761Scalar]{bw6761.G1, bw6761g.BatchScalarMultiplicationG1})
-		wide(t, q, group[bw6761g.G2Affine, bw6761Scalar]{bw6761.G2, bw6761g.BatchScalarMultiplicationG2})
+		wide(t, q, bls12377G1)
+		wide(t, q, bls12377G2)
+		wide(t, q, bls12381G1)
+		wide(t, q, bls12381G2)
+		wide(t, q, bw6761G1)
+		wide(t, q, bw6761G2)
 	})
 }
 
@@ -240,7 +255,7 @@ func TestMultiplyFunc(t *testing.T) {
 			next = from + copy(to, scalars[from:])
 			return nil
 		})
-		if err != nil || next != len(scalars) || !slices.Equal(got, toy.host(&base, scalars)) {
+		if err != nil || next != len(scalars) || !slices.Equal(got, toy.want(&base, scalars)) {
 			t.Errorf("%d of %d scalars were asked for; %v", next, len(scalars), err)
 		}
 		sorry := errors.New("no more")
@@ -254,7 +269,7 @@ func TestMultiplyFunc(t *testing.T) {
 			t.Errorf("scalars that cannot be had: %v", err)
 		}
 		// The table is as good as before.
-		if err := table.Multiply(q.Context(), got, scalars); err != nil || !slices.Equal(got, toy.host(&base, scalars)) {
+		if err := table.Multiply(q.Context(), got, scalars); err != nil || !slices.Equal(got, toy.want(&base, scalars)) {
 			t.Error("after an error:", err)
 		}
 	})
@@ -332,7 +347,7 @@ func TestMemory(t *testing.T) {
 		defer dev.SetBudget(0)
 		scalars := toy.random(devicetest.Rand(5), 20000)
 		base := toy.generator()
-		want := toy.host(&base, scalars)
+		want := toy.want(&base, scalars)
 		worked, refused := 0, 0
 		for budget := int64(64 << 20); budget > 1<<10; budget /= 4 {
 			dev.SetBudget(dev.InUse() + budget)

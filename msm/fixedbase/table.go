@@ -24,7 +24,7 @@ func memory(dev *device.Device) (int64, error) {
 }
 
 // fill makes the table on the device.
-func (t *Table[P, S]) fill(o Options) error {
+func (t *Table[P, S]) fill(o Options, base P) error {
 	g := t.curve.Group
 	if Units(g) == nil {
 		return fmt.Errorf("no kernels: %w", device.ErrUsage)
@@ -60,7 +60,7 @@ func (t *Table[P, S]) fill(o Options) error {
 		return err
 	}
 	numbers := w.numbers()
-	point, err := device.Upload(q, words([]P{t.base}))
+	point, err := device.Upload(q, words([]P{base}))
 	if err != nil {
 		return err
 	}

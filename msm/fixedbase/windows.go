@@ -14,11 +14,12 @@ import (
 // Limits of windows: of their bits, of how many a block of digitThreads scalars has room for
 // in 48 KiB of shared memory, and of a table's points, whose indices leave room for a sign.
 const (
-	minWindow    = 4
-	maxWindow    = 24
-	digitThreads = 128
-	maxWindows   = 48 << 10 / (4 * digitThreads)
-	maxPoints    = 1<<31 - 1
+	minWindow     = 4
+	minHostWindow = 2
+	maxWindow     = 24
+	digitThreads  = 128
+	maxWindows    = 48 << 10 / (4 * digitThreads)
+	maxPoints     = 1<<31 - 1
 )
 
 // windows is how a scalar is cut into digits of equally many bits, the lowest first: of all
@@ -31,21 +32,25 @@ type windows struct {
 	top   int      // the top window's largest digit
 }
 
-// cut is false where so many bits are too few, or the sum leaves no room for a carry.
-func cut(f *mont.Field, bits int) (windows, bool) {
+// cut is windows of so many bits for a device, false where they are more than it takes.
+func cut(f *mont.Field, bits int) (windows, bool) { return cutInto(f, bits, maxWindows) }
+
+// cutInto is cut for up to most windows; it is false, too, where the sum leaves no room for a
+// carry.
+func cutInto(f *mont.Field, bits, most int) (windows, bool) {
 	w := windows{field: f, bits: bits, n: (f.Bits() + bits - 1) / bits}
 	for {
 		w.sum = new(big.Int)
 		for i := range w.n - 1 {
 			w.sum.SetBit(w.sum, bits*i+bits-1, 1)
 		}
-		most := new(big.Int).Sub(f.Modulus, big.NewInt(1))
-		most.Add(most, w.sum)
-		if most.BitLen() > 32*f.Limbs || w.n > maxWindows {
+		largest := new(big.Int).Sub(f.Modulus, big.NewInt(1))
+		largest.Add(largest, w.sum)
+		if largest.BitLen() > 32*f.Limbs || w.n > most {
 			return w, false
 		}
-		if most.Rsh(most, uint(bits*(w.n-1))).BitLen() <= bits {
-			w.top = int(most.Int64())
+		if largest.Rsh(largest, uint(bits*(w.n-1))).BitLen() <= bits {
+			w.top = int(largest.Int64())
 			break
 		}
 		w.n++
@@ -91,6 +96,17 @@ func (w windows) cost(n int) float64 {
 	for i := range w.n {
 		low, high := w.parts(i)
 		c += partCost * float64(low+high) * float64(w.field.Bits())
+	}
+	return c
+}
+
+// hostCost is the cost on the CPU, where a table's points take an addition each, and what
+// they are made of and the windows' bases count two.
+func (w windows) hostCost(n int) float64 {
+	c := float64(n)*float64(w.n) + float64(w.points()) + 2*float64(w.field.Bits())
+	for i := range w.n {
+		low, high := w.parts(i)
+		c += 2 * float64(low+high)
 	}
 	return c
 }

@@ -360,7 +360,7 @@ func (s *scalars) inG1(ctx context.Context, dev *device.Device, pk *groth16.Prov
 	// h has one coefficient fewer than the domain has elements.
 	quotient := int(s.domain.Cardinality) - 1
 	done, all := 0, len(few)+len(s.a)+len(s.b)+len(s.k)+quotient
-	table, err := fixedbase.New(dev, msm.G1, curve.BatchScalarMultiplicationG1, base, fixedbase.Options{N: all})
+	table, err := fixedbase.New(dev, msm.G1, msm.G1Multiples, base, fixedbase.Options{N: all})
 	if err != nil {
 		return err
 	}
@@ -411,7 +411,7 @@ func (s *scalars) inG2(ctx context.Context, dev *device.Device, pk *groth16.Prov
 	defer o.Stage(ctx, "points in G2")()
 	t := s.trapdoor
 	_, _, _, base := curve.Generators()
-	table, err := fixedbase.New(dev, msm.G2, curve.BatchScalarMultiplicationG2, base, fixedbase.Options{N: len(s.b) + 3})
+	table, err := fixedbase.New(dev, msm.G2, msm.G2Multiples, base, fixedbase.Options{N: len(s.b) + 3})
 	if err != nil {
 		return err
 	}
