@@ -20,6 +20,7 @@ import (
 	csbn254 "github.com/consensys/gnark/constraint/bn254"
 	csbw6761 "github.com/consensys/gnark/constraint/bw6-761"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/gnark/internal/setup/internal/bls12377"
 	"github.com/zkwarp/zkwarp/gnark/internal/setup/internal/bls12381"
 	"github.com/zkwarp/zkwarp/gnark/internal/setup/internal/bn254"
@@ -39,6 +40,14 @@ type Options = shared.Options
 func Run(ctx context.Context, ccs constraint.ConstraintSystem, o Options) (gnark.ProvingKey, gnark.VerifyingKey, error) {
 	if o.Random == nil {
 		o.Random = rand.Reader
+	}
+	// One device makes keys, also where ZKWARP_DEVICE or the caller names them all for proofs.
+	if !device.Automatic(o.Device) {
+		devices, err := device.OpenList(o.Device)
+		if err != nil {
+			return nil, nil, fmt.Errorf("setup: %w", err)
+		}
+		o.Device = devices[0].Name()
 	}
 	// Only keys that are there go into the interfaces.
 	var pk gnark.ProvingKey

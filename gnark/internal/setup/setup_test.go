@@ -357,6 +357,23 @@ func TestBadInput(t *testing.T) {
 }
 
 // A context that ends while points are made ends the setup.
+// A program whose proofs all GPUs share makes its keys on the first.
+func TestAllDevices(t *testing.T) {
+	ccs, err := frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder, &open{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv(device.EnvDevice, "cuda:all")
+	_, _, err = setup.Run(t.Context(), ccs, setup.Options{Device: "auto"})
+	if _, none := device.Open("cuda:0"); none != nil {
+		if !errors.Is(err, device.ErrUnavailable) {
+			t.Errorf("without a GPU: %v", err)
+		}
+	} else if err != nil {
+		t.Error(err)
+	}
+}
+
 func TestCancel(t *testing.T) {
 	ccs := compile(t, ecc.BN254, &chain{Steps: 100})
 	for _, at := range []string{"constraints", "points in G1", "points in G2"} {

@@ -9,8 +9,9 @@ import (
 
 // Options are those of package setup.
 type Options struct {
-	// Device is where points are multiplied, as device.Open takes it; "" is "auto", which
-	// takes the CPU for small systems, and where the GPU is short of memory or fails.
+	// Device is where points are multiplied, as device.OpenList takes it, of several devices
+	// the first; "" is "auto", which takes the CPU for small systems, and where the GPU is
+	// short of memory or fails.
 	Device string
 	// Random is where the trapdoor comes from, nil for crypto/rand. A reader that gives the
 	// same bytes again gives the same keys again, and a trapdoor that is known.
