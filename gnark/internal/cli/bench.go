@@ -1,14 +1,11 @@
 package cli
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"strings"
-	"sync"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -60,7 +57,7 @@ func exactly(n int, want string) cobra.PositionalArgs {
 }
 
 // cases are those of this program.
-func (b *benching) cases(stage func(string)) []bench.Case {
+func (b *benching) cases(stage func(text string, done, total int)) []bench.Case {
 	cases := suite.Cases(suite.Options{NoCPU: b.noCPU, Stage: stage})
 	for _, c := range bench.Cases() {
 		if c.Suite == "card" {
@@ -74,23 +71,14 @@ func (b *benching) run(cmd *cobra.Command, args []string) error {
 	if b.o.Samples < 1 || b.o.Samples > bench.MaxSamples {
 		return usage("--samples %d: want 1 to %d", b.o.Samples, bench.MaxSamples)
 	}
-	p := &lines{to: cmd.ErrOrStderr(), last: time.Now()}
-	switch b.progress {
-	case "auto", "plain":
-	case "none":
-		p.to = io.Discard
-	default:
-		return usage("--progress %q: want auto, plain or none", b.progress)
-	}
-	if b.quiet {
-		p.to = io.Discard
-	}
+	p := &teller{a: b.app}
+	defer p.end()
 	dev, err := device.Open(b.device)
 	if err != nil {
 		return &codeError{ExitDevice, fmt.Errorf("--device %s: %w", b.device, err)}
 	}
 	o := b.o
-	o.Suite, o.Device, o.Cases = args[0], dev.Name(), b.cases(p.stage)
+	o.Suite, o.Device, o.Cases = args[0], dev.Name(), b.cases(p.tell)
 	o.Begin = p.begin
 	var skipped []string
 	o.Skip = func(_ string, err error) { skipped = append(skipped, err.Error()) }
@@ -98,6 +86,7 @@ func (b *benching) run(cmd *cobra.Command, args []string) error {
 		return &codeError{ExitUsage, err}
 	}
 	rows, err := bench.Run(cmd.Context(), o)
+	p.end()
 	switch {
 	case errors.Is(err, bench.ErrRecord):
 		return &codeError{ExitUsage, err}
@@ -114,40 +103,17 @@ func (b *benching) run(cmd *cobra.Command, args []string) error {
 		}
 	}
 	if b.json {
-		return b.printJSON(map[string]any{"rows": rows, "recorded": files})
+		return b.result(map[string]any{"rows": rows, "recorded": files}, "")
 	}
 	if err := bench.Print(b.out, rows); err != nil {
 		return err
 	}
 	for _, f := range files {
-		b.say("recorded in %s", f)
+		if !b.quiet {
+			fmt.Fprintf(b.out, "recorded in %s\n", f)
+		}
 	}
 	return nil
-}
-
-func (b *benching) printJSON(object any) error {
-	data, err := json.MarshalIndent(object, "", "  ")
-	if err != nil {
-		return err
-	}
-	_, err = b.out.Write(append(data, '\n'))
-	return err
-}
-
-// say prints a line, unless there is to be nothing but results.
-func (b *benching) say(format string, args ...any) {
-	if !b.quiet {
-		fmt.Fprintf(b.out, format+"\n", args...)
-	}
-}
-
-// result prints an outcome, as JSON or as text.
-func (b *benching) result(object any, format string, args ...any) error {
-	if b.json {
-		return b.printJSON(object)
-	}
-	_, err := fmt.Fprintf(b.out, format+"\n", args...)
-	return err
 }
 
 func (b *benching) listCommand() *cobra.Command {
@@ -211,40 +177,46 @@ func (b *benching) reportCommand() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("reading results: %w", err)
 			}
-			if err := b.write(cmd.Context(), output{out, func(w io.Writer) error { return bench.Report(w, rows) }}); err != nil {
+			page := output{out, func(w io.Writer) error { return bench.Report(w, rows) }}
+			if err := b.write(cmd.Context(), page); err != nil {
 				return err
 			}
-			if out == "-" || b.quiet && !b.json {
-				return nil
-			}
-			return b.result(map[string]any{"file": out, "rows": len(rows)}, "%d rows drawn in %s", len(rows), out)
+			return b.done([]output{page}, map[string]any{"file": out, "rows": len(rows)}, "%d rows drawn in %s", len(rows), out)
 		},
 	}
 	c.Flags().StringVarP(&out, "output", "o", "", "the page to write")
 	return c
 }
 
-// lines tells on a stream what goes on, at most every few seconds.
-type lines struct {
-	mu   sync.Mutex
-	to   io.Writer
-	name string
-	last time.Time
+// teller tells what a case does.
+type teller struct {
+	a          *app
+	name, text string
+	stage      *stage
 }
 
-func (l *lines) begin(name string) {
-	l.mu.Lock()
-	l.name = name
-	l.mu.Unlock()
-	l.stage("")
+func (t *teller) begin(name string) {
+	t.name = name
+	t.next("")
 }
 
-func (l *lines) stage(text string) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if time.Since(l.last) < lineEvery {
-		return
+// tell is called again and again for what takes long: then with how much is done.
+func (t *teller) tell(text string, done, total int) {
+	if t.stage == nil || t.text != text {
+		t.next(text)
 	}
-	l.last = time.Now()
-	fmt.Fprintln(l.to, strings.TrimSuffix(fmt.Sprintf("zkwarp-gnark bench: %s, %s", l.name, text), ", "))
+	t.stage.tell(int64(done), int64(total))
+}
+
+func (t *teller) next(text string) {
+	t.end()
+	t.text = text
+	t.stage = t.a.begin(strings.TrimSuffix(fmt.Sprintf("bench: %s, %s", t.name, text), ", "))
+}
+
+func (t *teller) end() {
+	if t.stage != nil {
+		t.stage.end()
+		t.stage = nil
+	}
 }

@@ -19,8 +19,8 @@ func (s *suite) makeKeys(ctx context.Context, dev *device.Device, x *instance, s
 		o.Device, o.NoTables = dev.Name(), s.NoCPU
 		x.setupNote = "on the GPU"
 	}
-	o.Progress = func(stage string, done, total int) {
-		s.stage("setup, %s, %d of %d", stage, done, total)
+	if s.Stage != nil {
+		o.Progress = func(stage string, done, total int) { s.Stage("setup, "+stage, done, total) }
 	}
 	for first := true; ; first = false {
 		o.Random = seeded(seed, "setup")

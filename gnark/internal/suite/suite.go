@@ -19,8 +19,9 @@ const Name = "groth16"
 type Options struct {
 	// NoCPU leaves gnark's own prover out.
 	NoCPU bool
-	// Stage, if set, is told what a case begins to do.
-	Stage func(text string)
+	// Stage, if set, is told what a case does, by one goroutine at a time, and how much of it
+	// is done: 0 of 0 where that is not known.
+	Stage func(text string, done, total int)
 }
 
 // circuits are what is proved: powers of two, and the numbers of constraints of the three
@@ -83,7 +84,7 @@ type suite struct {
 
 func (s *suite) stage(format string, args ...any) {
 	if s.Stage != nil {
-		s.Stage(fmt.Sprintf(format, args...))
+		s.Stage(fmt.Sprintf(format, args...), 0, 0)
 	}
 }
 

@@ -111,7 +111,7 @@ func TestCancelled(t *testing.T) {
 	s := &suite{Options: Options{NoCPU: true}}
 	ctx, cancel := context.WithCancel(context.Background())
 	e.Ctx = ctx
-	s.Stage = func(text string) {
+	s.Stage = func(text string, _, _ int) {
 		if strings.HasPrefix(text, "proving") {
 			cancel()
 		}
