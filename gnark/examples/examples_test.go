@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/zkwarp/zkwarp/gnark/internal/cli"
 )
 
 const (
@@ -121,8 +123,9 @@ func overlay(t *testing.T, program string) string {
 	return file
 }
 
-// The contract that verifies proofs comes out as gnark's.
-func TestSolidity(t *testing.T) {
+// The contract that verifies proofs comes out as gnark's, and the command line does with the files what README.md
+// says.
+func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	run(t, "./preimage", "-o", dir)
 	contract, err := os.ReadFile(filepath.Join(dir, "preimage.sol"))
@@ -135,4 +138,42 @@ func TestSolidity(t *testing.T) {
 	if proof, err := os.ReadFile(filepath.Join(dir, "preimage.proof")); err != nil || len(proof) < 128 {
 		t.Errorf("a proof of %d bytes, error %v", len(proof), err)
 	}
+
+	page, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verbs := ""
+	for line := range strings.Lines(string(page)) {
+		command, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./cmd/zkwarp-gnark ")
+		if !ok {
+			continue
+		}
+		args := strings.Fields(strings.ReplaceAll(command, "out/", dir+string(filepath.Separator)))
+		verbs += args[0] + " "
+		zkwarp(t, args...)
+	}
+	if verbs != "key prove verify " {
+		t.Errorf("README.md has the verbs %s", verbs)
+	}
+	at := func(name string) string { return filepath.Join(dir, "preimage."+name) }
+	if says := zkwarp(t, "verify", "--curve", "bn254", "--vk", at("vk"), "--public", at("public"), at("proof")); says != "accepted\n" {
+		t.Errorf("the example's own proof: %s", says)
+	}
+	if public, err := os.ReadFile(filepath.Join(dir, "x.public")); err != nil {
+		t.Error(err)
+	} else if same, err := os.ReadFile(at("public")); err != nil || !bytes.Equal(public, same) {
+		t.Errorf("another public witness (%v)", err)
+	}
+}
+
+// zkwarp is what zkwarp-gnark prints.
+func zkwarp(t *testing.T, args ...string) string {
+	t.Helper()
+	t.Setenv("ZKWARP_DEVICE", "cpu")
+	var out, errs bytes.Buffer
+	if code := cli.Main(t.Context(), args, &out, &errs); code != cli.ExitOK {
+		t.Errorf("zkwarp-gnark %v: exit code %d\n%s", args, code, errs.String())
+	}
+	return out.String()
 }

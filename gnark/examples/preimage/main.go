@@ -5,6 +5,7 @@ package main
 import (
 	"flag"
 	"fmt"
+	"io"
 	"log"
 	"math/big"
 	"os"
@@ -38,7 +39,7 @@ func (c *Circuit) Define(api frontend.API) error {
 
 func main() {
 	secret := flag.Int64("secret", 42, "the preimage")
-	out := flag.String("o", "", "`folder` for the proof and for a verifying contract, which must be there; none are written without it")
+	out := flag.String("o", "", "`folder`, which must be there, for circuit, keys, witnesses and proof as zkwarp-gnark reads them, and for a verifying contract; none are written without it")
 	flag.Parse()
 	if err := run(big.NewInt(*secret), *out); err != nil {
 		log.Fatal(err)
@@ -77,8 +78,11 @@ func run(secret *big.Int, out string) error {
 	if out == "" {
 		return nil
 	}
-	if err := write(filepath.Join(out, "preimage.proof"), func(f *os.File) error { _, err := proof.WriteTo(f); return err }); err != nil {
-		return err
+	files := map[string]io.WriterTo{"r1cs": ccs, "pk": pk, "vk": vk, "witness": witness, "public": public, "proof": proof}
+	for name, v := range files {
+		if err := write(filepath.Join(out, "preimage."+name), func(f *os.File) error { _, err := v.WriteTo(f); return err }); err != nil {
+			return err
+		}
 	}
 	return write(filepath.Join(out, "preimage.sol"), func(f *os.File) error { return vk.ExportSolidity(f) })
 }
