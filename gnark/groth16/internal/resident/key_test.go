@@ -299,3 +299,32 @@ func TestSumsFail(t *testing.T) {
 		p.sums(t, name+" after failures", k)
 	}
 }
+
+// Where memory runs short after h was computed on the host, in place of the values that it is
+// made of, it is not computed once more of what is left of them.
+func TestQuotientOnce(t *testing.T) {
+	d := devicetest.Open(t, "simt")
+	p := example(rand.New(rand.NewPCG(9, 10)), 2, 1, 1, never, never, nil)
+	p.q.WithoutTransforms = true
+	place, err := NewPlace([]*device.Device{d}, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := Load[*g1, *g2](place, p.q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Close()
+	calls, short := 0, error(&device.Error{Device: d.Name(), Op: "sum", Class: device.ErrNoMemory})
+	got, err := k.Sum(t.Context(), p.v, func() ([]fr.Element, error) {
+		calls++
+		return p.h, nil
+	}, func(g1, g2) error {
+		err := short
+		short = nil
+		return err
+	})
+	if err != nil || *got != p.want || calls != 1 {
+		t.Errorf("h was computed %d times, sums right %v, error %v", calls, got != nil && *got == p.want, err)
+	}
+}

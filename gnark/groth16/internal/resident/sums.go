@@ -47,6 +47,7 @@ func (k *Key[P, Q, S]) Sum(ctx context.Context, v Values[S], cpu func() ([]S, er
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
+	cpu = sync.OnceValues(cpu) // it may have worked in place of the values when memory runs short
 	if !k.place.OnCPU() && !k.fromHost {
 		sums, err := k.onDevices(ctx, v, cpu, haveB)
 		if !errors.Is(err, device.ErrNoMemory) || ctx.Err() != nil {
