@@ -365,16 +365,20 @@ func (s *scalars) inG1(ctx context.Context, dev *device.Device, pk *groth16.Prov
 		return err
 	}
 	defer table.Close()
-	multiply := func(n int, scalars func(to []fr.Element, from int) error) ([]curve.G1Affine, error) {
+	multiply := func(name string, n int, scalars func(to []fr.Element, from int) error) ([]curve.G1Affine, error) {
 		points := make([]curve.G1Affine, n)
 		err := table.MultiplyFunc(ctx, points, func(to []fr.Element, from int) error {
 			o.Progress.Report("points in G1", done+from, all)
 			return scalars(to, from)
 		})
 		done += n
+		if err == nil && dev.Kind() != device.CPU {
+			defer o.Stage(ctx, "check of "+name+" in G1")()
+			err = check(ctx, dev, msm.G1, base, name, points, scalars)
+		}
 		return points, err
 	}
-	points, err := multiply(len(few), given(few))
+	points, err := multiply("K of the verifier", len(few), given(few))
 	if err != nil {
 		return err
 	}
@@ -393,16 +397,16 @@ func (s *scalars) inG1(ctx context.Context, dev *device.Device, pk *groth16.Prov
 		key.GSigmaNeg.ScalarMultiplication(&t.commitments, new(big.Int).Neg(t.sigmas[i]))
 		vk.CommitmentKeys = append(vk.CommitmentKeys, key)
 	}
-	if pk.G1.A, err = multiply(len(s.a), given(s.a)); err != nil {
+	if pk.G1.A, err = multiply("A", len(s.a), given(s.a)); err != nil {
 		return err
 	}
-	if pk.G1.B, err = multiply(len(s.b), given(s.b)); err != nil {
+	if pk.G1.B, err = multiply("B", len(s.b), given(s.b)); err != nil {
 		return err
 	}
-	if pk.G1.K, err = multiply(len(s.k), given(s.k)); err != nil {
+	if pk.G1.K, err = multiply("K", len(s.k), given(s.k)); err != nil {
 		return err
 	}
-	pk.G1.Z, err = multiply(quotient, s.quotient())
+	pk.G1.Z, err = multiply("Z", quotient, s.quotient())
 	return err
 }
 
@@ -424,10 +428,16 @@ func (s *scalars) inG2(ctx context.Context, dev *device.Device, pk *groth16.Prov
 	vk.G2.Beta, vk.G2.Delta, vk.G2.Gamma = three[0], three[1], three[2]
 	pk.G2.B = make([]curve.G2Affine, len(s.b))
 	scalars := given(s.b)
-	return table.MultiplyFunc(ctx, pk.G2.B, func(to []fr.Element, from int) error {
+	err = table.MultiplyFunc(ctx, pk.G2.B, func(to []fr.Element, from int) error {
 		o.Progress.Report("points in G2", from, len(s.b))
 		return scalars(to, from)
 	})
+	if err == nil && dev.Kind() != device.CPU {
+		table.Close()
+		defer o.Stage(ctx, "check of B in G2")()
+		err = check(ctx, dev, msm.G2, base, "B", pk.G2.B, scalars)
+	}
+	return err
 }
 
 // given is scalars that are there, for MultiplyFunc.
