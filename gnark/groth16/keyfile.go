@@ -37,9 +37,10 @@ func WithTrustedFile() KeyOption {
 	return func(o *keyfile.Options) error { o.Trusted = true; return nil }
 }
 
-// WithDomainTables computes the domain's tables of powers, as gnark's ReadFrom does. They
-// take four elements' memory for each of the domain, and make transforms on the CPU
-// faster, which a proof on a GPU has none of. [WriteProvingKey] and gnark's writers note in a file whether the key has them.
+// WithDomainTables computes the domain's tables of powers, as gnark's ReadFrom does, where the
+// file says that the key has them. They take four elements' memory for each of the domain and
+// are used by transforms on the CPU, which take as long without them, give or take a fifth.
+// Gnark's writers note in a file whether the key has them.
 func WithDomainTables() KeyOption {
 	return func(o *keyfile.Options) error { o.Tables = true; return nil }
 }

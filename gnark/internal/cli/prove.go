@@ -241,8 +241,7 @@ func (a *app) proveGnark(ctx context.Context, f *flags, targets []target) error 
 // circuit reads the constraint system and the proving key, the system first where the key's
 // size is known without all of it: checking points may take minutes.
 func (a *app) circuit(ctx context.Context, f *flags, id ecc.ID) (ccs constraint.ConstraintSystem, solving backend.ProverOption, key *keyfile.File, err error) {
-	// gnark's transforms on the CPU are slower without tables.
-	o := keyfile.Options{Trusted: f.trusted, Tables: a.device == "cpu"}
+	o := keyfile.Options{Trusted: f.trusted}
 	wires := 0
 	if regular(f.pk) {
 		wires, err = keyWires(ctx, id, f.pk)
