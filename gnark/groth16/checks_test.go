@@ -7,6 +7,8 @@ import (
 	"errors"
 	"math/big"
 	randv2 "math/rand/v2"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -135,6 +137,50 @@ func TestKeyPointedElsewhere(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		p.Close()
+	}
+}
+
+// A mapped key that was closed is an error to those who still use it.
+func TestClosedKeyFile(t *testing.T) {
+	r := setUp(t, ecc.BN254, named(t, "commits"))
+	path := filepath.Join(t.TempDir(), "c.pk")
+	file, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(groth16.WriteProvingKey(file, r.pk), file.Close()); err != nil {
+		t.Fatal(err)
+	}
+	k, err := groth16.OpenProvingKey(t.Context(), ecc.BN254, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !k.Mapped() {
+		t.Skip("keys are not mapped here")
+	}
+	p, err := groth16.NewProver(k.ProvingKey(), groth16.WithDevice("cpu"), groth16.WithVerifyingKey(r.vk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	s, err := p.Solve(t.Context(), r.ccs, r.right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := k.Close(); err != nil {
+		t.Fatal(err)
+	}
+	_, one := p.Prove(t.Context(), r.ccs, r.right)
+	_, two := p.ProveSolved(t.Context(), s)
+	_, three := groth16.Prove(r.ccs, k.ProvingKey(), r.right)
+	_, four := groth16.NewProver(k.ProvingKey())
+	for i, err := range []error{one, two, three, four} {
+		if !errors.Is(err, groth16.ErrInput) {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	if err := k.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -106,8 +106,8 @@ func (k *KeyFile) Format() KeyFormat { return k.format }
 // Mapped says whether points of the key are in the file, and not in memory of their own.
 func (k *KeyFile) Mapped() bool { return k.inFile }
 
-// Close gives the mapping back. Where the key is Mapped it must not be used afterwards, by
-// a [Prover] neither: that is to be closed before. What [Prove] keeps of the key it forgets; no proof may be under way.
+// Close gives the mapping back. A key that is Mapped is empty afterwards, and a [Prover] of it
+// says that it has changed. What [Prove] keeps of the key it forgets; no proof may be under way.
 func (k *KeyFile) Close() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"math/big"
 	"math/bits"
 	"os"
+	"reflect"
 	"sync"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -78,13 +79,15 @@ type File struct {
 	mapping *mapping
 }
 
-// Close gives the mapping back. The key must no longer be used then if InFile.
+// Close gives the mapping back. If InFile, the key is empty afterwards: whoever looks at it once
+// more finds no points, where there would be a fault that nobody can recover from.
 func (f *File) Close() error {
 	m := f.mapping
 	f.mapping = nil
 	if m == nil {
 		return nil
 	}
+	reflect.ValueOf(f.Key).Elem().SetZero()
 	return m.close()
 }
 
