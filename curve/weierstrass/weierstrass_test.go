@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/consensys/gnark-crypto/ecc/bls12-377/fp"
@@ -121,6 +122,33 @@ func logs(n int, rng *rand.Rand) ([]toy61.G1Affine, []*big.Int) {
 		points[i] = g.Mul(g.Generator, k[i])
 	}
 	return points, k
+}
+
+// Lists are added as their points are, infinity, equal and opposite ones among them.
+func TestAddEach(t *testing.T) {
+	g := toy61.G1
+	var to, with, want []toy61.G1Affine
+	for i := int64(-3); i <= 3; i++ {
+		for j := int64(-3); j <= 3; j++ {
+			to, with = append(to, g.Mul(g.Generator, big.NewInt(i))), append(with, g.Mul(g.Generator, big.NewInt(j)))
+			want = append(want, g.Mul(g.Generator, big.NewInt(i+j)))
+		}
+	}
+	room := make([]toyfp.Element, 2*len(to))
+	again := slices.Clone(to)
+	g.AddEach(to, with, room, new(weierstrass.Room[toyfp.Element]))
+	if !slices.Equal(to, want) {
+		t.Errorf("%v, want %v", to, want)
+	}
+	all := slices.Clone(again)
+	g.AddToAll(all, again, &with[0], room)
+	for i := range with {
+		with[i] = with[0]
+	}
+	g.AddEach(again, with, room, new(weierstrass.Room[toyfp.Element]))
+	if !slices.Equal(all, again) {
+		t.Errorf("one point added to all gives %v, and to each %v", all, again)
+	}
 }
 
 func TestSum(t *testing.T) {
