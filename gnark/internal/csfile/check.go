@@ -3,6 +3,7 @@ package csfile
 import (
 	"fmt"
 	"math/big"
+	"regexp"
 	"slices"
 
 	"github.com/consensys/gnark/constraint"
@@ -137,10 +138,17 @@ func (s *system) term(coefficient, wire uint32) error {
 	return nil
 }
 
+// wide are verbs of formats that pad with thousands of characters or as many as an argument says: a few
+// bytes each, of which a message could be too large for memory.
+var wide = regexp.MustCompile(`%[-+# 0]*(\*|\[|\d{4})|%[-+# 0\d]*\.(\*|\[|\d{4})`)
+
 // checkTexts checks what the solver makes messages of.
 func (s *system) checkTexts() error {
 	for _, entries := range [][]constraint.LogEntry{s.Logs, s.DebugInfo} {
 		for i, e := range entries {
+			if at := wide.FindString(e.Format); at != "" {
+				return bad("message %d: a format with %q", i, at)
+			}
 			for _, l := range e.ToResolve {
 				for _, t := range l {
 					if err := s.term(t.CID, t.VID); err != nil {

@@ -245,6 +245,8 @@ func TestChecked(t *testing.T) {
 		{"a message's wire", "message 0: wire", func(s *cs254.R1CS) {
 			s.Logs = []constraint.LogEntry{{ToResolve: []constraint.LinearExpression{{{VID: 1 << 30}}}}}
 		}},
+		{"a message's width", "a format with", func(s *cs254.R1CS) { s.DebugInfo = []constraint.LogEntry{{Format: "%s %-01000s"}} }},
+		{"a message's precision", "a format with", func(s *cs254.R1CS) { s.DebugInfo = []constraint.LogEntry{{Format: "%5.*f"}} }},
 		{"a coefficient's value", "not below the modulus", func(s *cs254.R1CS) { s.Coefficients[3] = [4]uint64{1<<64 - 1, 1<<64 - 1, 1<<64 - 1, 1<<64 - 1} }},
 		{"a table", "entry 0 of a table", func(s *cs254.R1CS) { table(s).EntriesCalldata[0] = 1 << 31 }},
 		{"a shorter table", "entries of a table of 1", func(s *cs254.R1CS) {
