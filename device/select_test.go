@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"log/slog"
 	"strings"
 	"sync"
@@ -53,6 +54,12 @@ func TestPrefer(t *testing.T) {
 	t.Setenv(EnvThreshold, "many")
 	if Prefer("sumcheck", 16) {
 		t.Error("an override that is no number is used")
+	}
+	for value, right := range map[string]bool{"": true, " ": true, "0": true, "63 ": true, "64": false, "-1": false, "many": false, "1e3": false} {
+		t.Setenv(EnvThreshold, value)
+		if err := CheckThreshold(); (err == nil) != right || err != nil && !strings.Contains(err.Error(), fmt.Sprintf("%s %q", EnvThreshold, value)) {
+			t.Errorf("threshold %q: %v", value, err)
+		}
 	}
 }
 

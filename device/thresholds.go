@@ -43,6 +43,16 @@ func override() (log2 int, ok bool) {
 	return v, err == nil && v >= 0 && v < 64
 }
 
+// CheckThreshold returns an error if ZKWARP_GPU_THRESHOLD is set to what is no threshold,
+// which Prefer takes no notice of: for programs, which can tell their users.
+func CheckThreshold() error {
+	s := os.Getenv(EnvThreshold)
+	if _, ok := override(); ok || strings.TrimSpace(s) == "" {
+		return nil
+	}
+	return fmt.Errorf("environment variable %s %q: want the binary logarithm of a size, 0 to 63", EnvThreshold, s)
+}
+
 // Prefer says whether an operation of size n is better done by a GPU. The
 // environment variable ZKWARP_GPU_THRESHOLD replaces every threshold; 0 sends
 // all work to the GPU.

@@ -196,6 +196,9 @@ func (a *app) before(cmd *cobra.Command, _ []string) error {
 	if err := a.flagsFromEnvironment(cmd.Flags()); err != nil {
 		return err
 	}
+	if err := device.CheckThreshold(); err != nil {
+		return usageError("%w", err)
+	}
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(a.logLevel)); err != nil {
 		return usageError("--log-level %q: want debug, info, warn or error", a.logLevel)

@@ -273,6 +273,10 @@ func TestEnvironment(t *testing.T) {
 	if r := runWith(t, map[string]string{"ZKWARP_MEMORY_BUDGET": "lots"}, "", "version"); r.code != ExitUsage || !strings.Contains(r.err, "ZKWARP_MEMORY_BUDGET") {
 		t.Errorf("ZKWARP_MEMORY_BUDGET: %+v", r)
 	}
+	t.Setenv("ZKWARP_GPU_THRESHOLD", "many") // which package device reads
+	if r := runWith(t, nil, "", "version"); r.code != ExitUsage || !strings.Contains(r.err, `ZKWARP_GPU_THRESHOLD "many"`) {
+		t.Errorf("ZKWARP_GPU_THRESHOLD: %+v", r)
+	}
 }
 
 func TestTrace(t *testing.T) {

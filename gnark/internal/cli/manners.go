@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"os"
 	"regexp"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,10 +40,8 @@ func (a *app) before(cmd *cobra.Command, _ []string) error {
 		}
 		return usage("%s %q: want auto, cpu, cuda:N, cuda:all or simt", from, a.device)
 	}
-	if v, ok := os.LookupEnv(device.EnvThreshold); ok && strings.TrimSpace(v) != "" {
-		if n, err := strconv.Atoi(strings.TrimSpace(v)); err != nil || n < 0 || n > 63 {
-			return usage("environment variable %s %q: want the binary logarithm of a size, 0 to 63", device.EnvThreshold, v)
-		}
+	if err := device.CheckThreshold(); err != nil {
+		return &codeError{ExitUsage, err}
 	}
 	return nil
 }
