@@ -10,6 +10,7 @@ import (
 
 	"github.com/consensys/gnark-crypto/ecc"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/gnark/internal/keyfile"
 )
 
@@ -35,6 +36,19 @@ type KeyOption func(*keyfile.Options) error
 // The check reads the whole file; its cost, and that of each format, is in docs/groth16.md.
 func WithTrustedFile() KeyOption {
 	return func(o *keyfile.Options) error { o.Trusted = true; return nil }
+}
+
+// WithKeyDevice has the check done by a device, named as for [WithDevice]: a GPU checks lists of
+// 2^18 points or more, which takes cores long in G2. Without it, and where the device fails, the CPU does.
+func WithKeyDevice(name string) KeyOption {
+	return func(o *keyfile.Options) error {
+		d, err := device.Open(name)
+		if err != nil {
+			return fmt.Errorf("groth16: %w", err)
+		}
+		o.Device = d
+		return nil
+	}
 }
 
 // WithDomainTables computes the domain's tables of powers, as gnark's ReadFrom does, where the

@@ -15,6 +15,7 @@ import (
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/r1cs"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/gnark/groth16"
 )
@@ -92,6 +93,14 @@ func TestOpenProvingKey(t *testing.T) {
 	}
 	if err := os.WriteFile(path, whole, 0o600); err != nil {
 		t.Fatal(err)
+	}
+	if _, err := groth16.OpenProvingKey(t.Context(), ecc.BN254, path, groth16.WithKeyDevice("cude")); !errors.Is(err, device.ErrUsage) {
+		t.Errorf("no device: %v", err)
+	}
+	if k, err := groth16.OpenProvingKey(t.Context(), ecc.BN254, path, groth16.WithKeyDevice("cpu"), groth16.WithDomainTables()); err != nil {
+		t.Error(err)
+	} else if err := k.Close(); err != nil {
+		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

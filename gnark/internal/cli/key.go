@@ -13,6 +13,7 @@ import (
 	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/spf13/cobra"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/gnark/groth16"
 	"github.com/zkwarp/zkwarp/gnark/internal/keyfile"
 )
@@ -22,6 +23,17 @@ func (a *app) openKey(ctx context.Context, id ecc.ID, path string, o keyfile.Opt
 	s := a.begin("reading proving key " + path)
 	defer s.end()
 	o.Progress = s.tell
+	if !o.Trusted {
+		name := a.device
+		if name == "cuda:all" {
+			name = "cuda:0"
+		}
+		d, err := device.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		o.Device = d
+	}
 	f, err := within(ctx, func() (*keyfile.File, error) {
 		if regular(path) {
 			return keyfile.Open(ctx, id, path, o)

@@ -12,6 +12,8 @@ import (
 	"github.com/consensys/gnark-crypto/ecc/bls12-377/fr/pedersen"
 	"github.com/consensys/gnark/backend/groth16"
 	gnark "github.com/consensys/gnark/backend/groth16/bls12-377"
+
+	group "github.com/zkwarp/zkwarp/msm/bls12377"
 )
 
 var systemBLS12377 = &system{
@@ -51,6 +53,7 @@ func keyBLS12377(pk *gnark.ProvingKey) *key[curve.G1Affine, curve.G2Affine] {
 		beta2: &pk.G2.Beta, delta2: &pk.G2.Delta, b2: &pk.G2.B,
 		nA: &pk.NbInfinityA, nB: &pk.NbInfinityB,
 		infinityA: &pk.InfinityA, infinityB: &pk.InfinityB,
+		check1: onDevice(group.G1), check2: onDevice(group.G2),
 		commitments: func() (list []pair[curve.G1Affine]) {
 			for _, c := range pk.CommitmentKeys {
 				list = append(list, pair[curve.G1Affine]{c.Basis, c.BasisExpSigma})

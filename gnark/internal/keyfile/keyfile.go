@@ -19,6 +19,8 @@ import (
 
 	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/consensys/gnark/backend/groth16"
+
+	"github.com/zkwarp/zkwarp/device"
 )
 
 // ErrFormat is the class of errors in what a file holds.
@@ -66,8 +68,13 @@ type Options struct {
 	Trusted bool
 	// Tables makes the tables of the domain, if the key says that it has them.
 	Tables bool
-	// Progress, if not nil, is told how many of the file's bytes are done. Calls are one at a time.
+	// Device checks the points, if it is not nil and no CPU.
+	Device *device.Device
+	// Progress, if not nil, is told how many of the lists' bytes are done: twice as many where
+	// points are checked after they were read. Calls are one at a time.
 	Progress func(done, total int64)
+
+	least int // points that the device checks, if it is not 0: tests have few
 }
 
 // File is a key with the file that its points may be in.
@@ -113,6 +120,9 @@ func Read(ctx context.Context, id ecc.ID, b []byte, o Options) (*File, error) {
 	c, err := curveOf(id)
 	if err != nil {
 		return nil, err
+	}
+	if o.Device != nil && o.Device.Kind() == device.CPU {
+		o.Device = nil
 	}
 	return c.read(ctx, b, o)
 }

@@ -16,11 +16,14 @@ import (
 
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bls12-381"
+	curve254 "github.com/consensys/gnark-crypto/ecc/bn254"
 	"github.com/consensys/gnark/backend/groth16"
 	gnark381 "github.com/consensys/gnark/backend/groth16/bls12-381"
 	gnark254 "github.com/consensys/gnark/backend/groth16/bn254"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/r1cs"
+
+	"github.com/zkwarp/zkwarp/device/devicetest"
 )
 
 // circuit is a power of X, and commits to it or not.
@@ -217,7 +220,7 @@ func TestDamaged(t *testing.T) {
 // Lengths that no file has take no memory.
 func TestLengths(t *testing.T) {
 	for format, b := range encoded(t, setup(t, ecc.BN254, &circuit{Times: 2})) {
-		for at := 0; at+8 <= len(b) && at < 1500; at++ {
+		for at := 0; at+8 <= len(b) && at < 1500; at += 3 {
 			for _, v := range []uint64{1<<64 - 1, 1 << 58, 1 << 40} {
 				bad := bytes.Clone(b)
 				binary.BigEndian.PutUint64(bad[at:], v)
@@ -237,17 +240,7 @@ func TestLengths(t *testing.T) {
 // the file is trusted.
 func TestPointsChecked(t *testing.T) {
 	pk := setup(t, ecc.BLS12_381, &circuit{Times: 20}).(*gnark381.ProvingKey)
-	// A point of the curve that is not in the subgroup: almost all are such.
-	var p curve.G1Affine
-	for x := uint64(1); ; x++ {
-		p.X.SetUint64(x)
-		p.Y.Square(&p.X).Mul(&p.Y, &p.X)
-		four := p.X
-		four.SetUint64(4)
-		if p.Y.Add(&p.Y, &four); p.Y.Sqrt(&p.Y) != nil && p.IsOnCurve() && !p.IsInSubGroup() {
-			break
-		}
-	}
+	p := outside381()
 	right := pk.G1.K[7]
 	pk.G1.K[7] = p
 	for format, b := range encoded(t, pk) {
@@ -294,6 +287,82 @@ func TestWires(t *testing.T) {
 		odd := append(make([]byte, 1, 1+len(b)), b...)[1:]
 		if f, err := Read(t.Context(), ecc.BN254, odd, Options{Tables: true}); err != nil || f.InFile || !reflect.DeepEqual(f.Key, groth16.ProvingKey(pk)) {
 			t.Errorf("%s at an odd place: error %v", format, err)
+		}
+	}
+}
+
+// A device finds what the CPU finds.
+func TestDevice(t *testing.T) {
+	for _, id := range []ecc.ID{ecc.BN254, ecc.BLS12_381} {
+		for _, kind := range []string{"simt", "cuda"} {
+			t.Run(fmt.Sprint(id, " ", kind), func(t *testing.T) {
+				if kind == "simt" && id != ecc.BN254 {
+					t.Skip("takes seconds; emulated over one curve")
+				}
+				o := Options{Device: devicetest.Open(t, kind), Tables: true, least: 1}
+				pk := setup(t, id, &circuit{Times: 9})
+				for format, b := range encoded(t, pk) {
+					f, err := Open(t.Context(), id, put(t, b), o)
+					if err != nil {
+						t.Fatalf("%s: %v", format, err)
+					}
+					if !reflect.DeepEqual(f.Key, pk) {
+						t.Errorf("%s: the key differs", format)
+					}
+					f.Close()
+				}
+				// B in G2 has points of the curve that are not in the group, A points that are not on it.
+				spoil := []func(){}
+				switch pk := pk.(type) {
+				case *gnark254.ProvingKey:
+					spoil = append(spoil, func() { pk.G2.B[1] = outside254(t) }, func() { pk.G1.A[2].X.SetOne() })
+				case *gnark381.ProvingKey:
+					spoil = append(spoil, func() { pk.G1.A[3] = outside381() })
+				}
+				for _, f := range spoil {
+					f()
+					for format, b := range encoded(t, pk) {
+						if format == Compressed { // has all points on the curve
+							continue
+						}
+						if _, err := Open(t.Context(), id, put(t, b), o); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "query ") {
+							t.Errorf("%s: %v", format, err)
+						}
+					}
+				}
+			})
+		}
+	}
+}
+
+// outside254 is a point of BN254's second curve that is not in G2.
+func outside254(t *testing.T) (p curve254.G2Affine) {
+	t.Helper()
+	_, _, _, g2 := curve254.Generators()
+	var right, b curve254.E2
+	right.Square(&g2.X).Mul(&right, &g2.X) // the curve's constant is y² - x³
+	b.Square(&g2.Y).Sub(&b, &right)
+	for x := uint64(1); ; x++ {
+		p.X.A0.SetUint64(x)
+		right.Square(&p.X).Mul(&right, &p.X).Add(&right, &b)
+		if right.Legendre() == 1 {
+			p.Y.Sqrt(&right)
+			if p.IsOnCurve() && !p.IsInSubGroup() {
+				return p
+			}
+		}
+	}
+}
+
+// outside381 is a point of BLS12-381 that is not in G1: almost all are such.
+func outside381() (p curve.G1Affine) {
+	for x := uint64(1); ; x++ {
+		p.X.SetUint64(x)
+		p.Y.Square(&p.X).Mul(&p.Y, &p.X)
+		four := p.X
+		four.SetUint64(4)
+		if p.Y.Add(&p.Y, &four); p.Y.Sqrt(&p.Y) != nil && p.IsOnCurve() && !p.IsInSubGroup() {
+			return p
 		}
 	}
 }

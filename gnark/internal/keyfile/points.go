@@ -3,6 +3,7 @@ package keyfile
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -14,7 +15,9 @@ import (
 	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/consensys/gnark/backend/groth16"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/internal/parallel"
+	"github.com/zkwarp/zkwarp/msm"
 )
 
 // affine is what points can do.
@@ -50,6 +53,10 @@ type key[P, Q any] struct {
 	infinityA, infinityB *[]bool
 	commitments          func() []pair[P]
 	setCommitments       func([]pair[P])
+
+	// checks of points on a device
+	check1 func(*device.Device, []P) error
+	check2 func(*device.Device, []Q) error
 }
 
 // overCurve is what there is for keys over a curve.
@@ -109,26 +116,29 @@ func read[PP affine[P], QQ affine[Q], P, Q any](ctx context.Context, k *key[P, Q
 	}
 	*k.nA, *k.nB = l.nA, l.nB
 	*k.infinityA, *k.infinityB = flags(l.infA), flags(l.infB)
-	r := &loader{ctx: ctx, system: k.system, format: l.format, check: !o.Trusted, modulus: words(k.id.BaseField(), k.sizes.coordinate())}
+	r := &loader{ctx: ctx, system: k.system, format: l.format, check: !o.Trusted, device: o.Device, least: cmp.Or(o.least, leastOnDevice), modulus: words(k.id.BaseField(), k.sizes.coordinate())}
 	r.meter.tell = o.Progress
 	for _, x := range l.lists {
 		r.meter.total += int64(len(x.b))
 	}
+	if r.check && r.apart() {
+		r.meter.total *= 2
+	}
 	f := &File{Key: k.key, Format: l.format}
 	for i, to := range []*[]P{k.a, k.b, k.z, k.k} {
-		if err := load[PP](r, l.lists[i], to); err != nil {
+		if err := load[PP](r, l.lists[i], to, k.check1); err != nil {
 			return nil, err
 		}
 	}
-	if err := load[QQ](r, l.lists[4], k.b2); err != nil {
+	if err := load[QQ](r, l.lists[4], k.b2, k.check2); err != nil {
 		return nil, err
 	}
 	pairs := make([]pair[P], l.commitments)
 	for i := range pairs {
-		if err := load[PP](r, l.lists[5+2*i], &pairs[i].basis); err != nil {
+		if err := load[PP](r, l.lists[5+2*i], &pairs[i].basis, k.check1); err != nil {
 			return nil, err
 		}
-		if err := load[PP](r, l.lists[6+2*i], &pairs[i].sigma); err != nil {
+		if err := load[PP](r, l.lists[6+2*i], &pairs[i].sigma, k.check1); err != nil {
 			return nil, err
 		}
 	}
@@ -146,6 +156,8 @@ type loader struct {
 	ctx     context.Context
 	format  Format
 	check   bool
+	device  *device.Device // nil: the CPU checks
+	least   int            // points that the device checks
 	modulus []uint64
 	inFile  bool // some list is in the mapping
 	meter   meter
@@ -155,8 +167,8 @@ type loader struct {
 // enough that the end comes soon when the context ends.
 const grain = 4096
 
-// load reads a list.
-func load[A affine[P], P any](r *loader, l list, to *[]P) error {
+// load reads a list. One that gnark's decoder reads it also checks, unless a device does.
+func load[A affine[P], P any](r *loader, l list, to *[]P, onDevice func(*device.Device, []P) error) error {
 	if l.count == 0 {
 		*to = []P{}
 		return r.ctx.Err()
@@ -165,57 +177,113 @@ func load[A affine[P], P any](r *loader, l list, to *[]P) error {
 	inMemory := r.format == Dump || r.format == Mapped
 	// Dumps have points at odd places, behind a domain of 8 + 5·8·k + 1 bytes.
 	begin := unsafe.Pointer(unsafe.SliceData(l.b))
-	mapped := r.format == Mapped && uintptr(begin)%unsafe.Alignof(uint64(0)) == 0
-	if mapped {
+	if r.format == Mapped && uintptr(begin)%unsafe.Alignof(uint64(0)) == 0 {
 		*to = unsafe.Slice((*P)(begin), l.count)
 		r.inFile = true
+		r.meter.add(len(l.b))
 	} else {
 		*to = make([]P, l.count)
+		err := r.parts(l, func(first, end int, from []byte) error {
+			points := (*to)[first:end]
+			if inMemory {
+				copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(points))), len(from)), from)
+				return nil
+			}
+			count := binary.BigEndian.AppendUint32(nil, uint32(len(points)))
+			// As there are points already, gnark's decoder fills those.
+			if err := r.decodeAll(io.MultiReader(bytes.NewReader(count), bytes.NewReader(from)), r.check && !r.apart(), &points); err != nil {
+				return fmt.Errorf("%w: %s: points %d to %d: %w", ErrFormat, l.name, first, end-1, err)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
-	if mapped && !r.check {
-		r.meter.add(len(l.b))
+	if !r.check || !r.apart() {
 		return r.ctx.Err()
 	}
+	if r.device != nil && l.count >= r.least {
+		for first := 0; first < l.count; first += mostOnDevice {
+			if err := r.ctx.Err(); err != nil {
+				return err
+			}
+			end := min(first+mostOnDevice, l.count)
+			err := onDevice(r.device, (*to)[first:end])
+			if errors.Is(err, msm.ErrInput) {
+				return fmt.Errorf("%w: %s, from point %d on: %w", ErrFormat, l.name, first, err)
+			}
+			if err != nil { // the CPU can do what the device could not
+				return r.checkList(l, first, func(i int) bool { return A(&(*to)[i]).IsInSubGroup() })
+			}
+			r.meter.add((end - first) * size)
+		}
+		return nil
+	}
+	return r.checkList(l, 0, func(i int) bool { return A(&(*to)[i]).IsInSubGroup() })
+}
+
+// A device checks lists of so many points: for shorter ones, which a CPU checks in a second, kernels would have
+// to be made, which takes longer where a machine never had them. It does so many at a time, which bounds its
+// memory to a few hundred megabytes.
+const (
+	leastOnDevice = 1 << 18
+	mostOnDevice  = 1 << 20
+)
+
+// apart says whether points are checked after they were read, and not by gnark's decoder.
+func (r *loader) apart() bool { return r.device != nil || r.format == Dump || r.format == Mapped }
+
+// checkList checks a list's points from one on, on the CPU.
+func (r *loader) checkList(l list, from int, inGroup func(int) bool) error {
+	size := len(l.b) / l.count
+	inMemory := r.format == Dump || r.format == Mapped
+	l.b, l.count = l.b[from*size:], l.count-from
+	return r.parts(l, func(first, end int, b []byte) error {
+		if inMemory && !canonical(b, r.modulus) {
+			return fmt.Errorf("%w: %s: a coordinate not below the modulus, among points %d to %d", ErrFormat, l.name, from+first, from+end-1)
+		}
+		for i := from + first; i < from+end; i++ {
+			if !inGroup(i) {
+				return fmt.Errorf("%w: %s: point %d is not in its group", ErrFormat, l.name, i)
+			}
+		}
+		return nil
+	})
+}
+
+// parts calls f for all parts of a list, on all cores, until the context ends or there is an
+// error.
+func (r *loader) parts(l list, f func(first, end int, b []byte) error) error {
+	size := len(l.b) / l.count
 	var once sync.Once
 	var failed error
-	fail := func(err error) { once.Do(func() { failed = err }) }
 	parallel.For((l.count+grain-1)/grain, 1, func(lo, hi int) {
 		for i := lo; i < hi; i++ {
-			if err := r.ctx.Err(); err != nil {
-				fail(err)
-				return
-			}
 			first, end := i*grain, min((i+1)*grain, l.count)
-			from, points := l.b[first*size:end*size], (*to)[first:end]
-			var err error
-			switch {
-			case !inMemory:
-				count := binary.BigEndian.AppendUint32(nil, uint32(len(points)))
-				// As there are points already, gnark's decoder fills those.
-				if err = r.decodeAll(io.MultiReader(bytes.NewReader(count), bytes.NewReader(from)), r.check, &points); err != nil {
-					err = fmt.Errorf("%w: %s: points %d to %d: %w", ErrFormat, l.name, first, end-1, err)
-				}
-			case r.check && !canonical(from, r.modulus):
-				err = fmt.Errorf("%w: %s: a coordinate not below the modulus, among points %d to %d", ErrFormat, l.name, first, end-1)
-			case !mapped:
-				copy(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(points))), len(from)), from)
-			}
-			if err == nil && r.check && inMemory {
-				for j := range points {
-					if !A(&points[j]).IsInSubGroup() {
-						err = fmt.Errorf("%w: %s: point %d is not in its group", ErrFormat, l.name, first+j)
-						break
-					}
-				}
+			err := r.ctx.Err()
+			if err == nil {
+				err = f(first, end, l.b[first*size:end*size])
 			}
 			if err != nil {
-				fail(err)
+				once.Do(func() { failed = err })
 				return
 			}
-			r.meter.add(len(from))
+			r.meter.add((end - first) * size)
 		}
 	})
 	return failed
+}
+
+// onDevice checks points of a group on a device, and their coordinates.
+func onDevice[P, S any](c *msm.Curve[P, S]) func(*device.Device, []P) error {
+	return func(d *device.Device, points []P) error {
+		b, err := msm.New(d, c, points, msm.Options{Subgroup: msm.Verify})
+		if err == nil {
+			b.Close()
+		}
+		return err
+	}
 }
 
 // decodeAll reads things that gnark encoded, which must use up all bytes. It needs no more

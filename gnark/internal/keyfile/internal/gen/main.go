@@ -21,6 +21,7 @@ func main() {
 		short := strings.ReplaceAll(path, "-", "")
 		name := strings.ToUpper(strings.ReplaceAll(path, "-", "_"))
 		text := strings.NewReplacer(
+			"msm/bn254", "msm/"+short,
 			"ecc.BN254", "ecc."+name,
 			"BN254", strings.ToUpper(short),
 			"bn254", path,
