@@ -2,15 +2,19 @@ package keyfile
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/consensys/gnark/backend/groth16"
 	"github.com/consensys/gnark/frontend"
 	"github.com/consensys/gnark/frontend/cs/r1cs"
+
+	"github.com/zkwarp/zkwarp/device"
 )
 
 // squares squares X, so that every wire is in A, in B and in C.
@@ -89,5 +93,43 @@ func BenchmarkOpen(b *testing.B) {
 				}
 			})
 		}
+	}
+}
+
+// BenchmarkCheck opens the mapped key of a circuit of 2^20 constraints, whose points are
+// checked on the CPU or by the first GPU.
+func BenchmarkCheck(b *testing.B) {
+	ccs, err := frontend.Compile(ecc.BN254.ScalarField(), r1cs.NewBuilder, &squares{Times: 1<<20 - 1})
+	if err != nil {
+		b.Fatal(err)
+	}
+	pk, err := groth16.DummySetup(ccs)
+	if err != nil {
+		b.Fatal(err)
+	}
+	path := filepath.Join(b.TempDir(), "key")
+	f, err := os.Create(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := errors.Join(Write(f, pk), f.Close()); err != nil {
+		b.Fatal(err)
+	}
+	for _, name := range []string{"cpu", "cuda:0"} {
+		b.Run(name, func(b *testing.B) {
+			d, err := device.Open(name)
+			if err != nil {
+				b.Skip(err)
+			}
+			for b.Loop() {
+				f, err := Open(b.Context(), ecc.BN254, path, Options{Device: d})
+				if err != nil {
+					b.Fatal(err)
+				}
+				if err := f.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }
