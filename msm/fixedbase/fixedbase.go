@@ -98,6 +98,7 @@ type Table[P, S any] struct {
 	windows windows
 	points  device.Buffer[uint32]
 	sum     device.Buffer[uint32] // windows.sum
+	room    *room[P, S]           // nil until it is needed
 }
 
 // New makes the table of a base, which must be on the curve; infinity is. On the CPU host
@@ -141,6 +142,7 @@ func (t *Table[P, S]) Close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed, t.host = true, nil
+	t.dropRoom()
 	t.points.Free()
 	t.sum.Free()
 }

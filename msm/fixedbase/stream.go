@@ -3,6 +3,7 @@ package fixedbase
 import (
 	"context"
 	"fmt"
+	"slices"
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -27,92 +28,98 @@ type slot[P, S any] struct {
 	lo, hi int
 }
 
-// pipeline moves tiles from the host through the device and back.
-type pipeline[P, S any] struct {
-	table    *Table[P, S]
-	up, main *device.Queue
-	slots    []*slot[P, S]
-	work     *workspace
-	frees    []func()
+// room is the memory for tiles on their way. It stays with its table: page-locked memory
+// takes long to be had.
+type room[P, S any] struct {
+	tile  int
+	slots []*slot[P, S]
+	work  *workspace
+	frees []func()
 }
 
-func (p *pipeline[P, S]) close() {
-	for i := len(p.frees) - 1; i >= 0; i-- {
-		p.frees[i]()
+func (r *room[P, S]) free() {
+	if r == nil {
+		return
 	}
+	for _, f := range r.frees {
+		f()
+	}
+	r.frees = nil
 }
 
-func (p *pipeline[P, S]) later(free func()) { p.frees = append(p.frees, free) }
+// keep notes that memory has to be given back.
+func (r *room[P, S]) keep(free func()) { r.frees = append(r.frees, free) }
 
-func (p *pipeline[P, S]) queue(ctx context.Context) (*device.Queue, error) {
-	q, err := p.table.dev.NewQueue(ctx)
+func pinned[T any](dev *device.Device, n int, keep func(free func())) (device.Pinned[T], error) {
+	p, err := device.AllocPinned[T](dev, n)
 	if err == nil {
-		p.later(func() { _ = q.Close() })
+		keep(func() { _ = p.Free() })
 	}
-	return q, err
+	return p, err
 }
 
-// newPipeline takes the memory for tiles of so many multiples, for so many tiles.
-func newPipeline[P, S any](ctx context.Context, t *Table[P, S], tile, tiles int) (*pipeline[P, S], error) {
-	p := &pipeline[P, S]{table: t}
-	err := p.alloc(ctx, tile, min(tiles, slots))
-	if err != nil {
-		p.close()
-		return nil, err
+func buffer[T any](q *device.Queue, n int, keep func(free func())) (device.Buffer[T], error) {
+	b, err := device.Alloc[T](q, n)
+	if err == nil {
+		keep(b.Free)
 	}
-	return p, nil
+	return b, err
 }
 
-func (p *pipeline[P, S]) alloc(ctx context.Context, tile, slots int) error {
-	dev := p.table.dev
-	// Memory goes back before queues do, which wait for what works on it.
-	for range slots {
-		p.slots = append(p.slots, &slot[P, S]{})
-	}
-	var err error
-	for _, s := range p.slots {
-		if s.scalarsIn, err = device.AllocPinned[S](dev, tile); err != nil {
-			return err
-		}
-		p.later(func() { _ = s.scalarsIn.Free() })
-		if s.pointsOut, err = device.AllocPinned[P](dev, tile); err != nil {
-			return err
-		}
-		p.later(func() { _ = s.pointsOut.Free() })
-		if s.badOut, err = device.AllocPinned[uint32](dev, 1); err != nil {
-			return err
-		}
-		p.later(func() { _ = s.badOut.Free() })
-	}
-	if p.up, err = p.queue(ctx); err != nil {
+func (s *slot[P, S]) alloc(q *device.Queue, tile int, keep func(free func())) (err error) {
+	dev := q.Device()
+	if s.scalarsIn, err = pinned[S](dev, tile, keep); err != nil {
 		return err
 	}
-	if p.main, err = p.queue(ctx); err != nil {
+	if s.pointsOut, err = pinned[P](dev, tile, keep); err != nil {
 		return err
 	}
-	for _, s := range p.slots {
-		if s.down, err = p.queue(ctx); err != nil {
-			return err
-		}
-		if s.scalars, err = device.Alloc[S](p.main, tile); err != nil {
-			return err
-		}
-		p.later(s.scalars.Free)
-		if s.points, err = device.Alloc[P](p.main, tile); err != nil {
-			return err
-		}
-		p.later(s.points.Free)
-		if s.bad, err = device.Alloc[uint32](p.main, 1); err != nil {
-			return err
-		}
-		p.later(s.bad.Free)
+	if s.badOut, err = pinned[uint32](dev, 1, keep); err != nil {
+		return err
 	}
-	p.work, err = newWorkspace(p.main, p.table.curve.Group, p.table.windows.n, tile)
+	if s.scalars, err = buffer[S](q, tile, keep); err != nil {
+		return err
+	}
+	if s.points, err = buffer[P](q, tile, keep); err != nil {
+		return err
+	}
+	s.bad, err = buffer[uint32](q, 1, keep)
+	return err
+}
+
+// takeRoom makes t.room one for n multiples.
+func (t *Table[P, S]) takeRoom(q *device.Queue, n int) error {
+	if t.room != nil && t.room.tile >= min(n, t.tile) && (len(t.room.slots) == slots || n <= t.room.tile) {
+		return nil
+	}
+	t.dropRoom()
+	var point P
+	var scalar S
+	tile, err := t.tileFor(n, slots*int(unsafe.Sizeof(point)+unsafe.Sizeof(scalar)))
 	if err != nil {
 		return err
 	}
-	p.later(p.work.free)
+	r := &room[P, S]{tile: tile}
+	for range min(slots, (n+tile-1)/tile) {
+		s := &slot[P, S]{}
+		if err := s.alloc(q, tile, r.keep); err != nil {
+			r.free()
+			return err
+		}
+		r.slots = append(r.slots, s)
+	}
+	if r.work, err = newWorkspace(q, t.curve.Group, t.windows.n, tile); err != nil {
+		r.free()
+		return err
+	}
+	r.keep(r.work.free)
+	t.room = r
 	return nil
+}
+
+func (t *Table[P, S]) dropRoom() {
+	t.room.free()
+	t.room = nil
 }
 
 // stream is MultiplyFunc on a device.
@@ -120,23 +127,63 @@ func (t *Table[P, S]) stream(ctx context.Context, points []P, scalars func(to []
 	if len(points) > maxPoints {
 		return fmt.Errorf("%d multiples at a time: %w", len(points), device.ErrUsage)
 	}
-	var point P
-	var scalar S
-	tile, err := t.tileFor(len(points), slots*int(unsafe.Sizeof(point)+unsafe.Sizeof(scalar)))
+	err := t.inTiles(ctx, points, scalars)
 	if err != nil {
+		t.dropRoom()
+	}
+	return err
+}
+
+// pipeline moves tiles from the host through the device and back.
+type pipeline[P, S any] struct {
+	*room[P, S]
+	table    *Table[P, S]
+	up, main *device.Queue
+}
+
+func (t *Table[P, S]) inTiles(ctx context.Context, points []P, scalars func(to []S, from int) error) (err error) {
+	var queues []*device.Queue
+	defer func() {
+		// They end their work before anything else is done with the room.
+		for _, q := range queues {
+			if e := q.Close(); err == nil {
+				err = e
+			}
+		}
+	}()
+	queue := func() (*device.Queue, error) {
+		q, err := t.dev.NewQueue(ctx)
+		if err == nil {
+			queues = append(queues, q)
+		}
+		return q, err
+	}
+	p := &pipeline[P, S]{table: t}
+	if p.main, err = queue(); err != nil {
 		return err
 	}
-	p, err := newPipeline(ctx, t, tile, (len(points)+tile-1)/tile)
-	if err != nil {
+	if p.up, err = queue(); err != nil {
 		return err
 	}
-	defer p.close()
-	for k, lo := 0, 0; lo < len(points); k, lo = k+1, lo+tile {
+	if err := t.takeRoom(p.main, len(points)); err != nil {
+		return err
+	}
+	p.room = t.room
+	for _, s := range p.slots {
+		s.busy = false
+		if s.down, err = queue(); err != nil {
+			return err
+		}
+	}
+	if err := p.up.After(p.main); err != nil {
+		return err
+	}
+	for k, lo := 0, 0; lo < len(points); k, lo = k+1, lo+p.tile {
 		s := p.slots[k%len(p.slots)]
 		if err := s.finish(points); err != nil {
 			return err
 		}
-		s.lo, s.hi = lo, min(len(points), lo+tile)
+		s.lo, s.hi = lo, min(len(points), lo+p.tile)
 		if err := scalars(s.scalarsIn.Host()[:s.hi-s.lo], lo); err != nil {
 			return err
 		}
@@ -144,14 +191,9 @@ func (t *Table[P, S]) stream(ctx context.Context, points []P, scalars func(to []
 			return err
 		}
 	}
-	for range p.slots {
-		// The oldest first.
-		s := p.slots[0]
-		for _, other := range p.slots {
-			if other.busy && (!s.busy || other.lo < s.lo) {
-				s = other
-			}
-		}
+	// The oldest first, whose scalars a bad one would be named of.
+	slices.SortFunc(p.slots, func(a, b *slot[P, S]) int { return a.lo - b.lo })
+	for _, s := range p.slots {
 		if err := s.finish(points); err != nil {
 			return err
 		}

@@ -220,6 +220,7 @@ func (t *Table[P, S]) onBuffers(q *device.Queue, points device.Buffer[P], scalar
 	if n == 0 {
 		return q.Err()
 	}
+	t.dropRoom() // for its memory
 	tile, err := t.tileFor(n, 0)
 	if err != nil {
 		return err
