@@ -4,47 +4,62 @@ package bls12377_test
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"fmt"
 	"slices"
 	"testing"
 
+	curve "github.com/consensys/gnark-crypto/ecc/bls12-377"
 	"github.com/consensys/gnark-crypto/ecc/bls12-377/fr"
 	gnark "github.com/consensys/gnark-crypto/ecc/bls12-377/kzg"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/gnark/kzg"
 	"github.com/zkwarp/zkwarp/gnark/kzg/bls12377"
+	group "github.com/zkwarp/zkwarp/msm/bls12377"
+	"github.com/zkwarp/zkwarp/msm/fixedbase"
 )
 
 // BenchmarkCommitter is commitments and openings by gnark-crypto, and by a Committer on the
 // device that ZKWARP_DEVICE names, or the first GPU. What they make is compared.
 func BenchmarkCommitter(b *testing.B) {
-	alpha, err := rand.Int(rand.Reader, fr.Modulus())
-	if err != nil {
-		b.Fatal(err)
-	}
-	for _, log := range []int{10, 12, 14, 16, 18, 20, 22, 24} {
-		b.Run(fmt.Sprintf("2^%d", log), func(b *testing.B) {
-			s, err := gnark.NewSRS(1<<log, alpha)
-			if err != nil {
-				b.Fatal(err)
-			}
-			benchmark(b, s.Pk)
-		})
-	}
-}
-
-func benchmark(b *testing.B, pk gnark.ProvingKey) {
-	const several = 6
-	n, ctx := len(pk.G1), context.Background()
-	p, point := random(n), random(1)[0]
-	polynomials := slices.Repeat([][]fr.Element{p}, several)
 	d, err := device.Open("auto")
 	if err != nil {
 		b.Fatal(err)
 	}
+	for _, log := range []int{10, 12, 14, 16, 18, 20, 22, 24} {
+		b.Run(fmt.Sprintf("2^%d", log), func(b *testing.B) { benchmark(b, d, powers(b, d, 1<<log)) })
+	}
+}
+
+// powers is a key of n powers of a random number, which the device makes.
+func powers(b *testing.B, d *device.Device, n int) gnark.ProvingKey {
+	_, _, base, _ := curve.Generators()
+	table, err := fixedbase.New(d, group.G1, group.G1Multiples, base, fixedbase.Options{N: n})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer table.Close()
+	alpha, power := random(1)[0], fr.One()
+	points := make([]curve.G1Affine, n)
+	err = table.MultiplyFunc(b.Context(), points, func(to []fr.Element, _ int) error {
+		for i := range to {
+			to[i] = power
+			power.Mul(&power, &alpha)
+		}
+		return nil
+	})
+	if err != nil {
+		b.Fatal(err)
+	}
+	return gnark.ProvingKey{G1: points}
+}
+
+func benchmark(b *testing.B, d *device.Device, pk gnark.ProvingKey) {
+	const several = 6
+	n, ctx := len(pk.G1), context.Background()
+	p, point := random(n), random(1)[0]
+	polynomials := slices.Repeat([][]fr.Element{p}, several)
 	c, err := bls12377.New(pk, kzg.WithDevice(d.Name()))
 	if err != nil {
 		b.Fatal(err)

@@ -22,7 +22,7 @@ func random(n int) []fr.Element {
 func TestPolynomials(t *testing.T) {
 	ctx := context.Background()
 	z, gamma := random(1)[0], random(1)[0]
-	for _, n := range []int{0, 1, 2, 3, grain - 1, grain, grain + 1, 5*grain + 7} {
+	for _, n := range []int{0, 1, 2, 3, row, row + 1, grain - 1, grain, grain + 1, 3*grain + 7, lockstep * grain, 9*grain + 300} {
 		p := random(n)
 		var value, power, x fr.Element
 		power.SetOne()
