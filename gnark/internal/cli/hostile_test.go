@@ -70,7 +70,7 @@ func TestNumbersInFiles(t *testing.T) {
 		{"values", "public", 8, all, ExitInput, "a number of 4294967295 in a file"},
 		{"fewer values", "full", 0, 0, ExitInput, "2 values, of which 0 are public and 1 secret"},
 		{"points", "pk", 8 + 5*32 + 1 + 3*32, all, ExitInput, "137438953440 bytes of query A"},
-		{"the domain", "pk", 0, 1 << 20, ExitInput, "a domain of 45035996"},
+		{"the domain", "pk", 0, 1 << 20, ExitInput, "no key over bn254: its domain"},
 		{"wires", "pk", -(3*32 + 4 + 2*7) - 24, all, ExitInput, "bytes of "},
 		{"length", "r1cs", 4, 1 << 24, ExitInput, "72057594037928"},
 		{"levels", "r1cs", 64, all, ExitInput, "levels in"},

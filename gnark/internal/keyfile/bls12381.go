@@ -3,12 +3,14 @@
 package keyfile
 
 import (
+	"bytes"
 	"context"
 	"io"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bls12-381"
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr"
+	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr/fft"
 	"github.com/consensys/gnark-crypto/ecc/bls12-381/fr/pedersen"
 	"github.com/consensys/gnark/backend/groth16"
 	gnark "github.com/consensys/gnark/backend/groth16/bls12-381"
@@ -19,6 +21,11 @@ import (
 var systemBLS12381 = &system{
 	id:    ecc.BLS12_381,
 	sizes: sizes{scalar: fr.Bytes, g1: curve.SizeOfG1AffineUncompressed, g2: curve.SizeOfG2AffineUncompressed},
+	domain: func(b []byte) error {
+		var d fft.Domain
+		_, err := d.ReadFrom(bytes.NewReader(b))
+		return err
+	},
 	decode: func(r io.Reader, check bool, to ...any) error {
 		var options []func(*curve.Decoder)
 		if !check {
@@ -47,7 +54,7 @@ func keyBLS12381(pk *gnark.ProvingKey) *key[curve.G1Affine, curve.G2Affine] {
 	return &key[curve.G1Affine, curve.G2Affine]{
 		system: systemBLS12381,
 		key:    pk,
-		domain: &pk.Domain,
+		own:    &pk.Domain,
 		alpha:  &pk.G1.Alpha, beta: &pk.G1.Beta, delta: &pk.G1.Delta,
 		a: &pk.G1.A, b: &pk.G1.B, z: &pk.G1.Z, k: &pk.G1.K,
 		beta2: &pk.G2.Beta, delta2: &pk.G2.Delta, b2: &pk.G2.B,

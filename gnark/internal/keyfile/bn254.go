@@ -1,12 +1,14 @@
 package keyfile
 
 import (
+	"bytes"
 	"context"
 	"io"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bn254"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr"
+	"github.com/consensys/gnark-crypto/ecc/bn254/fr/fft"
 	"github.com/consensys/gnark-crypto/ecc/bn254/fr/pedersen"
 	"github.com/consensys/gnark/backend/groth16"
 	gnark "github.com/consensys/gnark/backend/groth16/bn254"
@@ -17,6 +19,11 @@ import (
 var systemBN254 = &system{
 	id:    ecc.BN254,
 	sizes: sizes{scalar: fr.Bytes, g1: curve.SizeOfG1AffineUncompressed, g2: curve.SizeOfG2AffineUncompressed},
+	domain: func(b []byte) error {
+		var d fft.Domain
+		_, err := d.ReadFrom(bytes.NewReader(b))
+		return err
+	},
 	decode: func(r io.Reader, check bool, to ...any) error {
 		var options []func(*curve.Decoder)
 		if !check {
@@ -45,7 +52,7 @@ func keyBN254(pk *gnark.ProvingKey) *key[curve.G1Affine, curve.G2Affine] {
 	return &key[curve.G1Affine, curve.G2Affine]{
 		system: systemBN254,
 		key:    pk,
-		domain: &pk.Domain,
+		own:    &pk.Domain,
 		alpha:  &pk.G1.Alpha, beta: &pk.G1.Beta, delta: &pk.G1.Delta,
 		a: &pk.G1.A, b: &pk.G1.B, z: &pk.G1.Z, k: &pk.G1.K,
 		beta2: &pk.G2.Beta, delta2: &pk.G2.Delta, b2: &pk.G2.B,

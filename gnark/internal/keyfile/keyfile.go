@@ -15,6 +15,7 @@ import (
 	"math/bits"
 	"os"
 	"reflect"
+	"strings"
 	"sync"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -135,7 +136,7 @@ func Wires(id ecc.ID, path string) (wires int, err error) {
 		return 0, err
 	}
 	m, err := withFile(path, func(b []byte) error {
-		l, err := scan(b, c.system.sizes)
+		l, err := c.system.scan(b)
 		if err == nil {
 			wires = int(l.wires)
 		}
@@ -248,7 +249,7 @@ func (c *cursor) pad(what string) {
 
 // scan finds out where everything is in a file, and that it is whole. It takes no memory by
 // what the file says.
-func scan(all []byte, s sizes) (*layout, error) {
+func (s *system) scan(all []byte) (*layout, error) {
 	c := &cursor{all: all}
 	l := &layout{format: Compressed}
 	if len(all) >= 8 {
@@ -263,8 +264,14 @@ func scan(all []byte, s sizes) (*layout, error) {
 	if inMemory {
 		c.at = 8
 	}
-	l.domain = c.take(8+5*uint64(s.scalar)+1, "domain")
-	g1, g2 := uint64(s.g1), uint64(s.g2)
+	l.domain = c.take(8+5*uint64(s.sizes.scalar)+1, "domain")
+	if c.err != nil {
+		return nil, c.err
+	}
+	if err := s.domain(withoutTables(l.domain)); err != nil {
+		return nil, fmt.Errorf("%w: no key over %s: its domain: %w", ErrFormat, strings.ReplaceAll(s.id.String(), "_", "-"), err)
+	}
+	g1, g2 := uint64(s.sizes.g1), uint64(s.sizes.g2)
 	if !inMemory && c.at < len(all) {
 		// Compressed points have the top bit set, but for the one at infinity of BN254,
 		// which α is not.

@@ -33,6 +33,7 @@ type pair[P any] struct{ basis, sigma []P }
 type system struct {
 	id     ecc.ID
 	sizes  sizes
+	domain func([]byte) error // whether it is one over the curve
 	decode func(r io.Reader, check bool, to ...any) error
 	encode func(w io.Writer, from ...any) error
 }
@@ -40,8 +41,8 @@ type system struct {
 // key is a proving key of gnark's, by its parts.
 type key[P, Q any] struct {
 	*system
-	key    groth16.ProvingKey
-	domain interface {
+	key groth16.ProvingKey
+	own interface { // its domain
 		io.ReaderFrom
 		io.WriterTo
 	}
@@ -97,16 +98,16 @@ func writer(pk groth16.ProvingKey) (func(io.Writer) error, error) {
 
 // read fills the key.
 func read[PP affine[P], QQ affine[Q], P, Q any](ctx context.Context, k *key[P, Q], all []byte, o Options) (*File, error) {
-	l, err := scan(all, k.sizes)
+	l, err := k.scan(all)
 	if err != nil {
 		return nil, err
 	}
-	domain := bytes.Clone(l.domain)
-	if last := len(domain) - 1; !o.Tables {
-		domain[last] = 0
+	domain := l.domain
+	if !o.Tables {
+		domain = withoutTables(domain)
 	}
-	if _, err := k.domain.ReadFrom(bytes.NewReader(domain)); err != nil {
-		return nil, fmt.Errorf("%w: the domain is not one over %s: %w", ErrFormat, k.id, err)
+	if _, err := k.own.ReadFrom(bytes.NewReader(domain)); err != nil {
+		return nil, fmt.Errorf("%w: the domain: %w", ErrFormat, err)
 	}
 	if err := k.decodeAll(bytes.NewReader(l.first), !o.Trusted, k.alpha, k.beta, k.delta); err != nil {
 		return nil, fmt.Errorf("%w: α, β, δ: %w", ErrFormat, err)
@@ -145,6 +146,13 @@ func read[PP affine[P], QQ affine[Q], P, Q any](ctx context.Context, k *key[P, Q
 	k.setCommitments(pairs)
 	f.InFile = r.inFile
 	return f, nil
+}
+
+// withoutTables is a domain, as files have it, for which no tables are made.
+func withoutTables(domain []byte) []byte {
+	out := bytes.Clone(domain)
+	out[len(out)-1] = 0
+	return out
 }
 
 // coordinate is the bytes of an element of the base field: half a point of G1.
@@ -308,7 +316,7 @@ func write[P, Q any](w io.Writer, k *key[P, Q]) error {
 	if _, err := c.Write([]byte(mappedMarker)); err != nil {
 		return err
 	}
-	if _, err := k.domain.WriteTo(c); err != nil {
+	if _, err := k.own.WriteTo(c); err != nil {
 		return err
 	}
 	if len(*k.infinityA) != len(*k.infinityB) {
