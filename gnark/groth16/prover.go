@@ -157,7 +157,8 @@ func (p *Prover) onCPU() (key, error) {
 	return at(p.pk, place)
 }
 
-// Bytes is how much of each device's memory the key's points take, 0 on the CPU.
+// Bytes is how much of a device's memory the key's points take, of the one that has the most of
+// them; 0 on the CPU.
 func (p *Prover) Bytes() int64 {
 	p.mu.RLock()
 	defer p.mu.RUnlock()

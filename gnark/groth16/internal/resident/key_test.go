@@ -150,7 +150,12 @@ func always(int) bool { return true }
 // The sums of proofs are right on one device and on several, for queries whose wires are
 // hardly the same, nearly, or the same, for wires in no query, and for K's that proofs tell.
 func TestSums(t *testing.T) {
-	d := devicetest.Open(t, "simt")
+	for _, name := range []string{"simt", "cuda"} {
+		t.Run(name, func(t *testing.T) { sumsOn(t, devicetest.Open(t, name)) })
+	}
+}
+
+func sumsOn(t *testing.T, d *device.Device) {
 	r := rand.New(rand.NewPCG(5, 6))
 	some := func(n int) func(int) bool { return func(i int) bool { return i*7%n == 0 } }
 	for _, c := range []struct {
