@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"reflect"
 	"runtime"
 	"slices"
@@ -199,4 +200,35 @@ func BenchmarkNew(b *testing.B) {
 			b.Fatal(err)
 		}
 	}
+}
+
+// TestLargest looks at constraints of systems that are too large to make here: their wires
+// are ones of levels before, and numbers fit gnark's.
+func TestLargest(t *testing.T) {
+	each(t, []int{77_689_757, MaxConstraints}, func(t *testing.T, o Options) {
+		s := newShape(o)
+		if wires := s.inputs() + s.products; int64(wires) > math.MaxUint32 {
+			t.Fatalf("%d wires", wires)
+		}
+		s.coeffs = coeffs{four: 5, eight: 6}
+		var c constraint.R1C
+		for i := 0; i < o.Constraints; i += 9973 {
+			s.constraint(i, &c)
+			own := s.inputs()
+			if i >= s.bits {
+				own = s.product(i - s.bits)
+			}
+			start := s.inputs() + (own-s.inputs())/s.width*s.width // of the level
+			for _, terms := range []constraint.LinearExpression{c.L, c.R, c.O} {
+				for _, x := range terms {
+					if wire := x.WireID(); wire >= start && (wire != own || i < s.bits) {
+						t.Fatalf("constraint %d, of wire %d in the level from %d, has wire %d", i, own, start, wire)
+					}
+				}
+			}
+			if len(c.L) == 0 || len(c.R) == 0 || (len(c.O) == 0) != (i < s.bits) {
+				t.Fatalf("constraint %d: %v", i, c)
+			}
+		}
+	})
 }
