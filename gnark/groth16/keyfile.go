@@ -38,15 +38,15 @@ func WithTrustedFile() KeyOption {
 	return func(o *keyfile.Options) error { o.Trusted = true; return nil }
 }
 
-// WithKeyDevice has the check done by a device, named as for [WithDevice]: a GPU checks lists of
+// WithKeyDevice has the check done by a device, named as for [WithDevice], of several the first: a GPU checks lists of
 // 2^18 points or more, which takes cores long in G2. Without it, and where the device fails, the CPU does.
 func WithKeyDevice(name string) KeyOption {
 	return func(o *keyfile.Options) error {
-		d, err := device.Open(name)
+		devices, err := device.OpenList(name)
 		if err != nil {
 			return fmt.Errorf("groth16: %w", err)
 		}
-		o.Device = d
+		o.Device = devices[0]
 		return nil
 	}
 }

@@ -97,6 +97,12 @@ func TestOpenProvingKey(t *testing.T) {
 	if _, err := groth16.OpenProvingKey(t.Context(), ecc.BN254, path, groth16.WithKeyDevice("cude")); !errors.Is(err, device.ErrUsage) {
 		t.Errorf("no device: %v", err)
 	}
+	// All devices of a Prover's are good for it, where there are any.
+	if k, err := groth16.OpenProvingKey(t.Context(), ecc.BN254, path, groth16.WithKeyDevice("cuda:all")); errors.Is(err, device.ErrUsage) {
+		t.Errorf("all devices: %v", err)
+	} else if err == nil {
+		k.Close()
+	}
 	if k, err := groth16.OpenProvingKey(t.Context(), ecc.BN254, path, groth16.WithKeyDevice("cpu"), groth16.WithDomainTables()); err != nil {
 		t.Error(err)
 	} else if err := k.Close(); err != nil {

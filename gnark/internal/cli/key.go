@@ -24,15 +24,11 @@ func (a *app) openKey(ctx context.Context, id ecc.ID, path string, o keyfile.Opt
 	defer s.end()
 	o.Progress = s.tell
 	if !o.Trusted {
-		name := a.device
-		if name == "cuda:all" {
-			name = "cuda:0"
-		}
-		d, err := device.Open(name)
+		devices, err := device.OpenList(a.device)
 		if err != nil {
 			return nil, err
 		}
-		o.Device = d
+		o.Device = devices[0]
 	}
 	f, err := within(ctx, func() (*keyfile.File, error) {
 		if regular(path) {
