@@ -76,53 +76,90 @@ func (b *Bases[P, S]) windowsFor(n, devices int) (*plan.Windows, error) {
 	return w, err
 }
 
-// byBuckets cuts the buckets so that each device has as much to add, with fractions of a
+// byBuckets cuts the buckets so that each device has as much to do, with fractions of a
 // window where their number does not divide (DistMSM, ASPLOS 2024, section 3.2.2). The
 // points of a window spread over its buckets, of which a narrow one that shares a set has
-// fewer; and a bucket costs 2.5 additions more in the reduction.
+// fewer; a bucket costs 2.5 additions more in the reduction; and a device reads all digits
+// of a window of which it has some buckets.
 func byBuckets(w *plan.Windows, n, devices int) []share {
+	pieces := piecesOf(w, n)
+	var high float64 // is enough for one device to do all
+	for _, p := range pieces {
+		high += p.once + p.each*float64(p.buckets+1)
+	}
+	cuts := fill(pieces, high, devices)
+	for low := high / float64(devices) / 2; high-low > 1e-6*high; {
+		middle := (low + high) / 2
+		if c := fill(pieces, middle, devices); c != nil {
+			high, cuts = middle, c
+		} else {
+			low = middle
+		}
+	}
+	out := make([]share, devices)
+	for i := range out {
+		out[i] = share{w, plan.Range{To: n, Low: cuts[i], High: cuts[i+1]}}
+	}
+	return out
+}
+
+// piece is buckets that cost the same, in additions, and what a device that has any of
+// them does besides.
+type piece struct {
+	buckets    int
+	each, once float64
+}
+
+func piecesOf(w *plan.Windows, n int) []piece {
 	const bucket = plan.ReduceProducts / plan.AccumulateProducts
-	var ends []int // of pieces in which all buckets cost the same
+	var ends []int
 	for _, x := range w.List {
 		ends = append(ends, x.Base, x.Base+x.Buckets)
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
-	before := make([]float64, len(ends)) // the cost of all pieces before
+	var out []piece
 	for i, from := range ends[:len(ends)-1] {
-		each := bucket
+		p := piece{buckets: ends[i+1] - from, each: bucket}
 		for _, x := range w.List {
 			if x.Base <= from && from < x.Base+x.Buckets {
-				each += float64(n) / float64(x.Buckets)
+				p.each += float64(n) / float64(x.Buckets)
+				p.once += plan.Pass * float64(n)
 			}
 		}
-		before[i+1] = before[i] + each*float64(ends[i+1]-from)
+		out = append(out, p)
 	}
-	last := len(ends) - 1
-	fair := before[last] / float64(devices)
-	// at is the bucket where the i-th share begins.
-	at := func(i int) int {
-		want, k := fair*float64(i), 0
-		for k+1 < last && before[k+1] <= want {
-			k++
-		}
-		size, rest := before[k+1]-before[k], want-before[k]
-		// A sliver of a window is not worth the passes over its digits.
-		const sliver = 0.03
-		switch {
-		case rest < sliver*min(fair, size):
-			return ends[k]
-		case size-rest < sliver*min(fair, size):
-			return ends[k+1]
-		}
-		return ends[k] + int(float64(ends[k+1]-ends[k])*rest/size)
-	}
-	out := make([]share, devices)
-	for i := range out {
-		out[i] = share{w, plan.Range{To: n, Low: at(i), High: at(i + 1)}}
-	}
-	out[devices-1].High = ends[last]
 	return out
+}
+
+// fill gives each device in turn all buckets that it can take without doing more than
+// limit, and returns where each begins and the last one ends, nil if some are left over.
+// A device whose own part of the limit one bucket exceeds takes that bucket.
+func fill(pieces []piece, limit float64, devices int) []int {
+	cuts := make([]int, 1, devices+1)
+	at, k, done := 0, 0, 0 // the next bucket, its piece, and how many of that are taken
+	for range devices {
+		left, none := limit, true
+		for k < len(pieces) {
+			p := pieces[k]
+			n := min(p.buckets-done, max(0, int((left-p.once)/p.each)))
+			if n == 0 && !none {
+				break
+			}
+			n = max(n, 1)
+			left -= p.once + float64(n)*p.each
+			at, done, none = at+n, done+n, false
+			if done < p.buckets {
+				break
+			}
+			k, done = k+1, 0
+		}
+		cuts = append(cuts, at)
+	}
+	if k < len(pieces) {
+		return nil
+	}
+	return cuts
 }
 
 // byPoints gives each device as many of the points, and all buckets: each then needs

@@ -12,13 +12,14 @@ import (
 	"github.com/zkwarp/zkwarp/msm/internal/plan"
 )
 
-// cost is the additions of a share, by the windows' expected entries.
+// cost is the additions of a share, by the windows' expected entries, and what windows cost
+// of which it has some buckets.
 func (s share) cost(n int) float64 {
 	t := 0.0
 	for _, x := range s.windows.List {
 		low, high := max(x.Base, s.Low), min(x.Base+x.Buckets, s.High)
 		if low < high {
-			t += float64(n) * float64(high-low) / float64(x.Buckets)
+			t += float64(n) * (plan.Pass + float64(high-low)/float64(x.Buckets))
 		}
 	}
 	return t + plan.ReduceProducts/plan.AccumulateProducts*float64(s.High-s.Low)
@@ -45,13 +46,34 @@ func TestByBuckets(t *testing.T) {
 			total += s.cost(c.n)
 			most = max(most, s.cost(c.n))
 		}
-		// Slivers are left to the neighbour, and a bucket is not divided.
-		fair := total / float64(c.devices)
+		// A bucket is not divided, and a window that is begun costs at least one.
+		fair, one := total/float64(c.devices), 0.0
 		for _, x := range w.List {
-			fair = max(fair, float64(c.n*len(w.List))/float64(max(1, len(w.Sets())-1)*x.Buckets))
+			one = max(one, float64(c.n*len(w.List))/float64(max(1, len(w.Sets())-1))*(plan.Pass+1/float64(x.Buckets)))
 		}
-		if most > 1.07*fair {
-			t.Errorf("%+v: the largest share is %.3f of a fair one", c, most/fair)
+		if most > 1.002*fair+one {
+			t.Errorf("%+v: the largest share is %.4f of a fair one", c, most/fair)
+		}
+	}
+}
+
+// Devices that begin and end within windows have fewer buckets than those at the ends.
+func TestSharesOfWindows(t *testing.T) {
+	const n = 1 << 28
+	w, err := plan.Split(curve.BN254Fr, 11)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := byBuckets(w, n, 4)
+	width := func(i int) int { return all[i].High - all[i].Low }
+	for i := 1; i <= 2; i++ {
+		if width(i) >= width(0) || float64(width(i)) < 0.95*float64(width(0)) {
+			t.Errorf("share %d has %d buckets, the first %d", i, width(i), width(0))
+		}
+	}
+	for i, s := range all {
+		if c := s.cost(n) / all[0].cost(n); c < 0.9999 || c > 1.0001 {
+			t.Errorf("share %d costs %.5f of the first", i, c)
 		}
 	}
 }
