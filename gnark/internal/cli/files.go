@@ -301,7 +301,7 @@ func (a *app) write(ctx context.Context, outputs ...output) (err error) {
 		if o.path == "-" {
 			continue
 		}
-		if err := place(temps[i], o.path, a.force); err != nil {
+		if err := place(os.Link, temps[i], o.path, a.force); err != nil {
 			return err
 		}
 		placed = append(placed, o.path)
@@ -375,9 +375,9 @@ func (s stopping) Write(p []byte) (int, error) {
 
 // place gives a finished file its name, never over an existing one without force: also not
 // over one that was made since that was checked.
-func place(temp, path string, force bool) error {
+func place(link func(from, to string) error, temp, path string, force bool) error {
 	if !force {
-		err := os.Link(temp, path)
+		err := link(temp, path)
 		if errors.Is(err, fs.ErrExist) {
 			return usage("%s exists; --force replaces it", path)
 		}

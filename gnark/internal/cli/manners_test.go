@@ -210,6 +210,25 @@ func TestNoClobber(t *testing.T) {
 	if got, err := os.ReadFile(b); err != nil || string(got) != "ours" {
 		t.Errorf("%q, %v", got, err)
 	}
+	// So it is where there are no hard links.
+	none := func(string, string) error { return errors.ErrUnsupported }
+	temp, c := filepath.Join(dir, "temp"), filepath.Join(dir, "c")
+	for i, want := range []int{ExitOK, ExitUsage} {
+		if err := os.WriteFile(temp, []byte{byte(i)}, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := place(none, temp, c, false); exitCode(err) != want {
+			t.Errorf("without links: %v", err)
+		}
+		if got, err := os.ReadFile(c); err != nil || !bytes.Equal(got, []byte{0}) {
+			t.Errorf("without links: %q, %v", got, err)
+		}
+	}
+	if err := place(none, filepath.Join(dir, "gone"), filepath.Join(dir, "d"), false); err == nil {
+		t.Error("without links: a file that is not there was put in place")
+	} else if _, err := os.Stat(filepath.Join(dir, "d")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("without links: something is left: %v", err)
+	}
 	// The end of the context is the end of writing.
 	ctx, cancel := context.WithCancel(t.Context())
 	if err := app.write(ctx, output{a, text("more", cancel)}); !errors.Is(err, context.Canceled) {
