@@ -53,6 +53,15 @@ func settled(d *device.Device, want int64) int64 {
 	return d.InUse()
 }
 
+// remaining is how many goroutines there are once those that end have ended, for which they
+// have some seconds.
+func remaining(want int) int {
+	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > want && time.Now().Before(deadline); {
+		time.Sleep(time.Millisecond)
+	}
+	return runtime.NumGoroutine()
+}
+
 // prove makes proofs first to last, each of another witness, and gives what became of each to
 // done, which may be called at the same time. It returns the largest use of the device.
 func (c *crowd) prove(t *testing.T, prove prover, first, last int, done func(i int, public witness.Witness, proof groth16.Proof, err error)) int64 {
@@ -141,7 +150,7 @@ func TestMany(t *testing.T) {
 				if n := heap(); n > host+4<<20 {
 					t.Errorf("%s: %d bytes on the heap after proofs, %d before", name, n, host)
 				}
-				if n := runtime.NumGoroutine(); n > routines {
+				if n := remaining(routines); n > routines {
 					t.Errorf("%s: %d goroutines after proofs, %d before", name, n, routines)
 				}
 			}
@@ -218,11 +227,8 @@ func TestManyCancelled(t *testing.T) {
 			if n := settled(d, kept); n != kept {
 				t.Errorf("%d bytes of the device in use after proofs, %d before", n, kept)
 			}
-			for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > routines; time.Sleep(time.Millisecond) {
-				if time.Now().After(deadline) { // the context's own goroutines take a moment
-					t.Errorf("%d goroutines after proofs, %d before", runtime.NumGoroutine(), routines)
-					break
-				}
+			if n := remaining(routines); n > routines {
+				t.Errorf("%d goroutines after proofs, %d before", n, routines)
 			}
 			if n := faults.Load(); n != 0 {
 				t.Errorf("%d reports of faults", n)
