@@ -37,7 +37,7 @@ func newOptions(list []Option) (*options, error) {
 
 // WithDevice says where sums are computed: "auto" (the default) is the first GPU, if
 // there is one and the circuit is not a small one, else the CPU; "cuda:N" and "cpu" are
-// just that, and "cuda:all" is all GPUs, which share each sum. The environment variable
+// just that, and "cuda:all" is all GPUs, which share each proof. The environment variable
 // ZKWARP_DEVICE stands in for "auto".
 func WithDevice(name string) Option {
 	return func(o *options) error { o.device = name; return nil }

@@ -3,6 +3,10 @@
 package cuda
 
 import (
+	"errors"
+	"runtime"
+	"sync"
+	"sync/atomic"
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/device/internal/driver"
@@ -17,6 +21,12 @@ const (
 	chunkBytes = 4 << 20
 	ringChunks = 4
 	alignment  = 256
+
+	// Copies to the device that fill as many chunks are made by several goroutines, each
+	// with a chunk of its own: one core copies at a fraction of the link's rate, and all of
+	// them at one chunk after the other spend as long on handing it over.
+	wideChunks = 4
+	wideLanes  = 8
 )
 
 // chunk is a piece of page-locked memory.
@@ -107,7 +117,7 @@ func (r *ring) fill() error {
 // reset makes the ring empty; the stream has just been waited for.
 func (r *ring) reset() {
 	r.used = 0
-	for _, c := range r.chunks {
+	for _, c := range append(r.chunks[:len(r.chunks):len(r.chunks)], r.s.wide...) {
 		c.pending = false
 	}
 }
@@ -116,6 +126,7 @@ func (r *ring) reset() {
 func (r *ring) release() {
 	r.s.mu.Lock()
 	r.s.chunks, r.chunks = append(r.s.chunks, r.chunks...), nil
+	r.s.chunks, r.s.wide = append(r.s.chunks, r.s.wide...), nil
 	r.s.mu.Unlock()
 }
 
@@ -148,6 +159,9 @@ func move(dst, src []byte) {
 
 // CopyIn enqueues a copy of src to the device; src may be reused on return.
 func (s *stream) CopyIn(dst driver.Ptr, src []byte) error {
+	if lanes := min(wideLanes, runtime.GOMAXPROCS(0)); lanes > 1 && len(src) >= wideChunks*chunkBytes {
+		return s.copyInWide(dst, src, lanes)
+	}
 	for len(src) > 0 {
 		n := min(len(src), chunkBytes)
 		b, err := s.ring.take(n)
@@ -162,6 +176,52 @@ func (s *stream) CopyIn(dst driver.Ptr, src []byte) error {
 		src = src[n:]
 	}
 	return nil
+}
+
+// copyInWide is CopyIn by so many goroutines, which take the next piece of src, a chunk
+// long, when they have enqueued one.
+func (s *stream) copyInWide(dst driver.Ptr, src []byte, lanes int) error {
+	for len(s.wide) < lanes {
+		c, err := s.chunk()
+		if err != nil {
+			return err
+		}
+		s.wide = append(s.wide, c)
+	}
+	var next atomic.Int64
+	var failed atomic.Bool
+	errs := make([]error, lanes)
+	copyOne := func(c *chunk, from int) error {
+		if err := s.ring.wait(c); err != nil {
+			return err
+		}
+		b := c.mem[:min(chunkBytes, len(src)-from)]
+		copy(b, src[from:])
+		if err := s.do("copy to device", s.memcpyHtoD, uintptr(dst)+uintptr(from), uintptr(unsafe.Pointer(&b[0])), uintptr(len(b)), s.handle); err != nil {
+			return err
+		}
+		if err := s.do("record an event", s.eventRecord, c.event, s.handle); err != nil {
+			return err
+		}
+		c.pending = true
+		return nil
+	}
+	var all sync.WaitGroup
+	for i := range lanes {
+		all.Go(func() {
+			for !failed.Load() {
+				from := int(next.Add(chunkBytes)) - chunkBytes
+				if from >= len(src) {
+					return
+				}
+				if errs[i] = copyOne(s.wide[i], from); errs[i] != nil {
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	all.Wait()
+	return errors.Join(errs...)
 }
 
 // CopyOut waits for the stream and copies from the device.

@@ -17,6 +17,7 @@ type stream struct {
 	launch *launch
 	words  []uintptr // argument list of the launch call, reused
 	ring   ring
+	wide   []*chunk // of large copies to the device, a goroutine each
 	closed bool
 }
 
