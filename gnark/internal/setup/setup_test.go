@@ -214,6 +214,26 @@ func TestManyConstraints(t *testing.T) {
 	})
 }
 
+// A device that is short of memory says how much it needs; the CPU takes its place if it
+// was not asked for by name.
+func TestLittleMemory(t *testing.T) {
+	ccs := compile(t, ecc.BN254, &commits{})
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		dev := q.Device()
+		defer dev.SetBudget(0)
+		dev.SetBudget(dev.InUse() + 4096)
+		_, _, err := setup.Run(context.Background(), ccs, setup.Options{Device: dev.Name()})
+		var e *device.Error
+		if !errors.As(err, &e) || !errors.Is(err, device.ErrNoMemory) || e.Bytes <= 4096 {
+			t.Errorf("4 KiB of a device's memory: %v", err)
+		}
+		if dev.Kind() == device.CUDA {
+			t.Setenv(device.EnvThreshold, "0")
+			same(t, ccs, "auto", 3)
+		}
+	})
+}
+
 // The keys of a setup with crypto/rand prove and verify, and no two are the same.
 func TestKeysProve(t *testing.T) {
 	ccs := compile(t, ecc.BN254, &commits{})
