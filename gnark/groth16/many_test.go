@@ -116,7 +116,9 @@ func TestMany(t *testing.T) {
 			r := setUp(t, ecc.BN254, example{circuit: &chain{log: x.log}, right: &chain{X: 3, Y: 5}})
 			c := &crowd{r: r, d: d, goroutines: x.goroutines, assign: func(i int) frontend.Circuit { return &chain{X: i, Y: i + 7} }}
 			idle := d.InUse()
-			p, err := groth16.NewProver(r.pk, groth16.WithDevice(d.Name()))
+			var faults atomic.Int64
+			// Without a verifying key B is checked, in one group against the other.
+			p, err := groth16.NewProver(r.pk, groth16.WithDevice(d.Name()), groth16.WithLogger(slog.New(counter{slog.NewTextHandler(io.Discard, nil), &faults})))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -153,6 +155,9 @@ func TestMany(t *testing.T) {
 				if n := remaining(routines); n > routines {
 					t.Errorf("%s: %d goroutines after proofs, %d before", name, n, routines)
 				}
+			}
+			if n := faults.Load(); n != 0 {
+				t.Errorf("%d reports of faults", n)
 			}
 			p.Close()
 			groth16.Forget(r.pk)
