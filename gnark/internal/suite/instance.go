@@ -25,7 +25,7 @@ type instance struct {
 	pk           groth16.ProvingKey
 	vk           groth16.VerifyingKey
 	setup        time.Duration
-	setupCold    time.Duration // the first time
+	setupCold    time.Duration // the first time, if there was a second
 	setupNote    string
 }
 
