@@ -107,6 +107,9 @@ type Key[P, Q, S any] struct {
 	quotient *quotient[S] // nil: on the CPU
 	proofs   chan struct{}
 	fromHost bool // scalars do not fit the devices
+	// Sums over A, B and K and the transforms' values do not fit the devices together: the
+	// ones come after the others, which is faster than sums of few windows at a time.
+	inTurn bool
 
 	mu    sync.Mutex
 	rings []ring // not in use
@@ -517,14 +520,14 @@ func (k *Key[P, Q, S]) gate(s *share[S], p planned) (proofs int, err error) {
 	s.gate = semaphore.NewWeighted(s.room)
 	for _, b := range s.bundles {
 		resident := 0
-		var lists int64
+		var lists, one int64 // one sum, with what all share
 		for _, x := range b.members {
 			m, err := x.memory(b.digits)
 			if err != nil {
 				return 0, err
 			}
 			b.need += m.Sum
-			lists = m.Lists
+			lists, one = m.Lists, max(one, m.Sum)
 			if x.resident() {
 				resident++
 			} else {
@@ -535,6 +538,7 @@ func (k *Key[P, Q, S]) gate(s *share[S], p planned) (proofs int, err error) {
 		if b.lists {
 			b.need -= lists * int64(resident-1)
 		}
+		k.inTurn = k.inTurn || b.lists && one > s.room
 		b.need = max(1, min(b.need, s.room))
 	}
 	m, err := s.z.memory(nil)

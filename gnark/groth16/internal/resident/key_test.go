@@ -218,7 +218,10 @@ func TestRoom(t *testing.T) {
 			t.Errorf("%d bytes: %d taken, whole %v", memory, place.Bytes(), place.Whole())
 		}
 		p.sums(t, fmt.Sprintf("%d bytes for points", memory), k)
-		if memory > 1 && memory < 1<<40 {
+		if memory == 1<<40 {
+			k.inTurn = true
+			p.sums(t, "wires before values", k)
+		} else if memory > 1 {
 			k.fromHost = true
 			p.sums(t, "scalars of the host", k)
 		}

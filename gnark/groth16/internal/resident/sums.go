@@ -232,7 +232,7 @@ func (k *Key[P, Q, S]) onDevices(ctx context.Context, v Values[S], cpu func() ([
 		return k.each(ctx, func(ctx context.Context, s *share[S]) error { return w.wires(ctx, s, up[s.at]) })
 	}
 	h := func(ctx context.Context) error { return w.quotient(ctx, up, cpu) }
-	if k.place.Serial {
+	if k.place.Serial || k.inTurn {
 		if err := sums(ctx); err != nil {
 			return nil, err
 		}
@@ -358,15 +358,22 @@ func (w *work[P, Q, S]) bundle(ctx context.Context, s *share[S], b *bundle[S], s
 		}
 		return nil
 	}
-	sum := func(m member[S]) (any, error) { return m.fromBuffer(ctx, scalars) }
+	// B in G2, which takes longest, goes first.
+	left := make([]int, 0, len(b.members))
+	for i := len(b.members) - 1; i >= 0; i-- {
+		left = append(left, i)
+	}
 	if b.lists {
 		end := trace.Stage("msm-digits")
 		lists, err := b.members[0].prepare(ctx, scalars)
 		end()
 		switch {
 		case err == nil:
-			defer lists.Close()
-			sum = func(m member[S]) (any, error) { return m.fromPrepared(ctx, lists) }
+			left, err = w.members(b, left, b.need == s.room, func(m member[S]) (any, error) { return m.fromPrepared(ctx, lists) })
+			lists.Close()
+			if err != nil {
+				return err
+			}
 		case errors.Is(err, device.ErrNoMemory), errors.Is(err, msm.ErrInput):
 			// Too many to sort ahead: each sum sorts its own. Scalars that are bad fail there
 			// again.
@@ -374,23 +381,43 @@ func (w *work[P, Q, S]) bundle(ctx context.Context, s *share[S], b *bundle[S], s
 			return err
 		}
 	}
+	left, err := w.members(b, left, b.need == s.room, func(m member[S]) (any, error) { return m.fromBuffer(ctx, scalars) })
+	if err == nil && len(left) > 0 {
+		left, err = w.members(b, left, true, func(m member[S]) (any, error) { return m.fromBuffer(ctx, scalars) })
+	}
+	if err == nil && len(left) > 0 {
+		err = queryError(b.queries[left[0]], device.ErrNoMemory)
+	}
+	return err
+}
+
+// members makes the sums of some of a bundle's members, one after the other if so. It
+// returns those for which there was too little memory.
+func (w *work[P, Q, S]) members(b *bundle[S], which []int, inTurn bool, sum func(m member[S]) (any, error)) (short []int, err error) {
+	var mu sync.Mutex
 	var g errgroup.Group
-	if w.k.place.Serial || b.need == s.room {
+	if inTurn || w.k.place.Serial {
 		g.SetLimit(1)
 	}
-	// B in G2, which takes longest, goes first.
-	for i := len(b.members) - 1; i >= 0; i-- {
+	for _, i := range which {
 		g.Go(func() error {
-			end := trace.Stage(stages[b.queries[i]])
+			end := w.k.place.Trace.Stage(stages[b.queries[i]])
 			part, err := sum(b.members[i])
 			end()
+			if errors.Is(err, device.ErrNoMemory) {
+				mu.Lock()
+				defer mu.Unlock()
+				short = append(short, i)
+				return nil
+			}
 			if err != nil {
 				return queryError(b.queries[i], err)
 			}
 			return w.add(b.queries[i], part)
 		})
 	}
-	return g.Wait()
+	err = g.Wait()
+	return short, err
 }
 
 // none is a part of a query without points.
