@@ -499,7 +499,11 @@ func upload[S any](s *share[S], l *List) (device.Buffer[uint32], error) {
 	if err == nil {
 		err = q.Sync()
 	}
-	return out, err
+	if err != nil {
+		out.Free()
+		return device.Buffer[uint32]{}, err
+	}
+	return out, nil
 }
 
 // gate works out which sums go on at a time, from the memory that is left.

@@ -336,3 +336,22 @@ func TestQuotientOnce(t *testing.T) {
 		t.Errorf("h was computed %d times, sums right %v, error %v", calls, got != nil && *got == p.want, err)
 	}
 }
+
+// Scalars that cannot be picked leave nothing on the device, whose memory may be what is short.
+func TestPickFails(t *testing.T) {
+	d := devicetest.Open(t, "simt")
+	q := devicetest.Queue(t, d)
+	list := Except(0, 9, []int{4})
+	w := &work[g1, g2, fr.Element]{v: Values[fr.Element]{Wires: make([]fr.Element, 9), K: &list}}
+	b := &bundle[fr.Element]{unknown: true, members: []member[fr.Element]{&points[g1, fr.Element]{n: list.N}}}
+	wires := devicetest.Upload(t, q, w.v.Wires)
+	before := d.InUse()
+	d.SetBudget(before + int64(list.N)*32) // and nothing for indices
+	defer d.SetBudget(0)
+	if _, err := w.pick(q, &share[fr.Element]{dev: d, hi: 9}, b, wires); !errors.Is(err, device.ErrNoMemory) {
+		t.Errorf("error %v", err)
+	}
+	if left := d.InUse() - before; left != 0 {
+		t.Errorf("%d bytes are left on the device", left)
+	}
+}

@@ -70,13 +70,16 @@ func put[P, S any](place *Place, at int, g group[P, S], host []P, pad *padding, 
 		return p, nil
 	}
 	err := p.load(pad, digits)
-	if errors.Is(err, device.ErrNoMemory) {
-		place.leave(at, p.bytes)
-		p.apart.Free()
-		p.apart, p.n = device.Buffer[P]{}, len(host)
+	if err == nil {
 		return p, nil
 	}
-	return p, err
+	p.apart.Free()
+	if !errors.Is(err, device.ErrNoMemory) {
+		return nil, err
+	}
+	place.leave(at, p.bytes)
+	p.apart, p.n = device.Buffer[P]{}, len(host)
+	return p, nil
 }
 
 // sizeOf is the bytes that n points take on a device.

@@ -319,14 +319,19 @@ func (w *work[P, Q, S]) pick(q *device.Queue, s *share[S], b *bundle[S], wires d
 	}
 	index := b.index
 	if b.unknown {
-		if index, err = b.indexOf(s, w.v.K, &list); err != nil {
-			return out, err
-		}
+		index, err = b.indexOf(s, w.v.K, &list)
 	}
-	if index.Len() > 0 {
-		return out, pick.From(q, out, wires, index)
+	switch {
+	case err != nil:
+	case index.Len() > 0:
+		err = pick.From(q, out, wires, index)
+	default:
+		err = out.CopyFrom(q, scalarsOf(&list, w.v.Wires))
 	}
-	return out, out.CopyFrom(q, scalarsOf(&list, w.v.Wires))
+	if err != nil {
+		out.Free()
+	}
+	return out, err
 }
 
 // indexOf puts the first circuit's list to the device, where it stays. There is none for
