@@ -237,7 +237,7 @@ func (p *Prover) Solve(ctx context.Context, ccs constraint.ConstraintSystem, ful
 	if err := p.ready(); err != nil {
 		return nil, err
 	}
-	s := &Solution{prover: p, job: &job{ccs: ccs, full: fullWitness, config: config}}
+	s := &Solution{prover: p, job: &job{ccs: ccs, full: fullWitness, config: config, turn: new(sync.Mutex)}}
 	if s.solved, err = p.solve(ctx, p.key, s.job); err != nil {
 		if p.devices[0].Kind() == device.CPU || !p.replaceable(err) {
 			return nil, err
@@ -368,6 +368,17 @@ type job struct {
 	full   witness.Witness
 	config backend.ProverConfig
 	random *tape
+	turn   *sync.Mutex // of proofs of one solution, for the hash function; else nil
+}
+
+// hash waits until the hash function among the options, which is one object, may be used;
+// leave says that it was.
+func (j *job) hash() (leave func()) {
+	if j.turn == nil || j.config.HashToFieldFn == nil {
+		return func() {}
+	}
+	j.turn.Lock()
+	return j.turn.Unlock
 }
 
 // settle is a proof, or an error, as it came, but where a device is to blame: then the
@@ -401,6 +412,7 @@ func (p *Prover) attempt(ctx context.Context, k key, j *job) (Proof, error) {
 
 func (p *Prover) solve(ctx context.Context, k key, j *job) (any, error) {
 	defer p.o.trace.Stage("solve")()
+	defer j.hash()()
 	return k.Solve(ctx, j.ccs, j.full, j.config)
 }
 
@@ -413,6 +425,7 @@ func (p *Prover) finish(ctx context.Context, k key, j *job, solved any, again bo
 		return proof, err
 	}
 	defer p.o.trace.Stage("check")()
+	defer j.hash()()
 	public, err := j.full.Public()
 	if err != nil {
 		return nil, err

@@ -3,13 +3,17 @@ package groth16_test
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
+	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/consensys/gnark-crypto/ecc"
+	"github.com/consensys/gnark/backend"
 	gnark "github.com/consensys/gnark/backend/groth16"
 
 	"github.com/zkwarp/zkwarp/device/devicetest"
@@ -142,5 +146,57 @@ func TestSolutions(t *testing.T) {
 	}
 	if _, err := provers[0].Solve(t.Context(), r.ccs, r.right); !errors.Is(err, groth16.ErrClosed) {
 		t.Errorf("closed: %v", err)
+	}
+}
+
+// Proofs of one solution at the same time take turns at the hash function that it was made
+// with, which checks them.
+func TestSolutionsHash(t *testing.T) {
+	r := setUp(t, ecc.BN254, named(t, "commits"))
+	p, err := groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(r.vk))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	s, err := p.Solve(t.Context(), r.ccs, r.right, backend.WithProverHashToFieldFunction(slow{sha256.New()}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			if _, err := p.ProveSolved(t.Context(), s); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// ends is a reader at which a context ends.
+type ends context.CancelFunc
+
+func (e ends) Read(b []byte) (int, error) {
+	e()
+	return len(b), nil
+}
+
+// A proof that ends early leaves nobody behind who reads the key.
+func TestNobodyStays(t *testing.T) {
+	r := setUp(t, ecc.BN254, named(t, "closed"))
+	stacks := make([]byte, 1<<20)
+	for range 10 {
+		ctx, cancel := context.WithCancel(t.Context())
+		p, err := groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithRandom(ends(cancel)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Prove(ctx, r.ccs, r.right); !errors.Is(err, context.Canceled) {
+			t.Errorf("error %v", err)
+		}
+		if all := string(stacks[:runtime.Stack(stacks, true)]); strings.Contains(all, "Key).blind(") {
+			t.Fatal("a goroutine of the proof goes on")
+		}
+		p.Close()
 	}
 }

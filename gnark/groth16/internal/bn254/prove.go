@@ -83,7 +83,8 @@ func (k *Key) Finish(ctx context.Context, solved any, random io.Reader, again bo
 		return nil, fmt.Errorf("blinding: %w", err)
 	}
 	blind := sync.OnceValue(func() *blinding { return k.blind(&r, &s) })
-	go blind() // beside the sums
+	go blind()    // beside the sums
+	defer blind() // which reads the key
 	v := resident.Values[fr.Element]{Wires: wires, K: &x.circuit.inK, A: x.solution.A, B: x.solution.B, C: x.solution.C}
 	var b1 curve.G1Affine
 	sums, err := k.queries.Sum(ctx, v, func() ([]fr.Element, error) { return k.quotientOf(ctx, x.solution, again) },
