@@ -58,7 +58,8 @@ func WithMemory(bytes int64) Option {
 
 // WithVerifyingKey makes Prove verify each proof before it returns it. Without one only B
 // of a device's proof is checked, in G1 against G2, nothing of A and C, and nothing of a
-// proof that was made on the CPU: the proving key alone does not tell more.
+// proof that was made on the CPU: the proving key alone does not tell more. NewProver refuses
+// a key of another setup than the proving key.
 func WithVerifyingKey(vk VerifyingKey) Option {
 	return func(o *options) error {
 		if isNil(vk) {

@@ -65,6 +65,26 @@ func constraints(pk ProvingKey) int {
 	return 0
 }
 
+// sameSetup says whether two keys over one curve have the points in common that keys of one
+// setup have: proofs of others do not verify.
+func sameSetup(pk ProvingKey, vk VerifyingKey) bool {
+	switch pk := pk.(type) {
+	case *gnark254.ProvingKey:
+		vk, ok := vk.(*gnark254.VerifyingKey)
+		return ok && pk.G1.Alpha == vk.G1.Alpha && pk.G2.Beta == vk.G2.Beta && pk.G2.Delta == vk.G2.Delta
+	case *gnark377.ProvingKey:
+		vk, ok := vk.(*gnark377.VerifyingKey)
+		return ok && pk.G1.Alpha == vk.G1.Alpha && pk.G2.Beta == vk.G2.Beta && pk.G2.Delta == vk.G2.Delta
+	case *gnark381.ProvingKey:
+		vk, ok := vk.(*gnark381.VerifyingKey)
+		return ok && pk.G1.Alpha == vk.G1.Alpha && pk.G2.Beta == vk.G2.Beta && pk.G2.Delta == vk.G2.Delta
+	case *gnark761.ProvingKey:
+		vk, ok := vk.(*gnark761.VerifyingKey)
+		return ok && pk.G1.Alpha == vk.G1.Alpha && pk.G2.Beta == vk.G2.Beta && pk.G2.Delta == vk.G2.Delta
+	}
+	return false
+}
+
 func isNil(v any) bool {
 	r := reflect.ValueOf(v)
 	return !r.IsValid() || r.Kind() == reflect.Pointer && r.IsNil()
@@ -92,6 +112,9 @@ func NewProver(pk ProvingKey, opts ...Option) (*Prover, error) {
 	}
 	if o.vk != nil && o.vk.CurveID() != pk.CurveID() {
 		return nil, fmt.Errorf("%w: the proving key is over %s and the verifying key over %s", ErrInput, pk.CurveID(), o.vk.CurveID())
+	}
+	if o.vk != nil && !sameSetup(pk, o.vk) {
+		return nil, fmt.Errorf("%w: the verifying key is of another setup than the proving key", ErrInput)
 	}
 	p := &Prover{pk: pk, o: o}
 	if device.Automatic(o.device) && !device.Prefer("groth16", constraints(pk)) {

@@ -235,11 +235,12 @@ func TestBadInput(t *testing.T) {
 	}{
 		"no key":              {r.ccs, nil, r.right, "no proving key"},
 		"nil key":             {r.ccs, (*gnark254.ProvingKey)(nil), r.right, "no proving key"},
-		"empty key":           {r.ccs, groth16.NewProvingKey(ecc.BN254), r.right, "a domain of 0 elements"},
-		"no system":           {nil, r.pk, r.right, "the constraint system is a <nil>"},
+		"empty key":           {r.ccs, groth16.NewProvingKey(ecc.BN254), r.right, "it is empty"},
+		"no system":           {nil, r.pk, r.right, "the constraint system is nil"},
 		"no witness":          {r.ccs, r.pk, nil, "invalid witness"},
 		"key of another":      {other.ccs, r.pk, other.right, "of another circuit"},
 		"key of a curve":      {r.ccs, foreign.pk, r.right, "over bls12_381"},
+		"system of a curve":   {foreign.ccs, r.pk, foreign.right, "the constraint system is over bls12_381"},
 		"witness of a curve":  {r.ccs, r.pk, foreign.right, "invalid witness"},
 		"witness of another":  {r.ccs, r.pk, other.right, "invalid witness size, got 2, expected 3"},
 		"public witness only": {r.ccs, r.pk, r.public, "invalid witness size, got 1, expected 3"},
@@ -298,17 +299,20 @@ func TestContextAndRandom(t *testing.T) {
 	}
 }
 
-// A verifying key of another setup is told from a fault of the device.
+// A verifying key of another setup is refused before there is a proof.
 func TestOtherVerifyingKey(t *testing.T) {
 	x := named(t, "cubic")
-	r, other := setUp(t, ecc.BN254, x), setUp(t, ecc.BN254, x)
-	p, err := groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(other.vk))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer p.Close()
-	if proof, err := p.Prove(context.Background(), r.ccs, r.right); err == nil || proof != nil || !strings.Contains(err.Error(), "does not verify") {
-		t.Errorf("another setup's verifying key: %v, %v", proof, err)
+	for _, id := range curves {
+		r, other := setUp(t, id, x), setUp(t, id, x)
+		p, err := groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(other.vk))
+		if p != nil || !errors.Is(err, groth16.ErrInput) || !strings.Contains(err.Error(), "another setup") {
+			t.Errorf("%s: another setup's verifying key: %v", id, err)
+		}
+		if p, err = groth16.NewProver(r.pk, groth16.WithDevice("cpu"), groth16.WithVerifyingKey(r.vk)); err != nil {
+			t.Errorf("%s: %v", id, err)
+			continue
+		}
+		p.Close()
 	}
 }
 

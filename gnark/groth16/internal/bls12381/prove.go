@@ -42,7 +42,7 @@ type Solved struct {
 func (k *Key) Solve(ctx context.Context, ccs constraint.ConstraintSystem, full witness.Witness, opt backend.ProverConfig) (any, error) {
 	r1cs, ok := ccs.(*cs.R1CS)
 	if !ok || r1cs == nil {
-		return nil, fmt.Errorf("%w: the proving key is over %s, the constraint system is a %T", resident.ErrInput, curve.ID, ccs)
+		return nil, fmt.Errorf("%w: the proving key is over %s, the constraint system is %s", resident.ErrInput, curve.ID, resident.Describe(ccs))
 	}
 	c, err := k.describe(r1cs)
 	if err != nil {

@@ -4,6 +4,7 @@
 package bw6761
 
 import (
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -138,7 +139,9 @@ func (k *Key) Bytes() int64 { return k.bytes }
 func wellFormed(pk *gnark.ProvingKey) error {
 	n := pk.Domain.Cardinality
 	switch {
-	case n == 0 || n&(n-1) != 0:
+	case n == 0:
+		return errors.New("proving key: it is empty, as before it is read and after its file is closed")
+	case n&(n-1) != 0:
 		return fmt.Errorf("proving key: a domain of %d elements, a power of two is wanted", n)
 	case uint64(len(pk.G1.Z)) != n-1:
 		return fmt.Errorf("proving key: %d points in query Z, %d are wanted for a domain of %d", len(pk.G1.Z), n-1, n)

@@ -5,7 +5,11 @@ package resident
 import (
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
+
+	"github.com/consensys/gnark"
+	"github.com/consensys/gnark/constraint"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -145,4 +149,17 @@ func (p *Place) leave(i int, bytes int64) {
 	for _, r := range p.rooms {
 		p.taken = max(p.taken, r.taken)
 	}
+}
+
+// Describe says what a constraint system is, for messages.
+func Describe(ccs constraint.ConstraintSystem) string {
+	if v := reflect.ValueOf(ccs); !v.IsValid() || v.Kind() == reflect.Pointer && v.IsNil() {
+		return "nil"
+	}
+	for _, id := range gnark.Curves() {
+		if id.ScalarField().Cmp(ccs.Field()) == 0 {
+			return fmt.Sprintf("over %s", id)
+		}
+	}
+	return fmt.Sprintf("a %T", ccs)
 }
