@@ -96,7 +96,9 @@ func TestGnark(t *testing.T) {
 			wants(t, ExitOK, "proved", with(prove, at("right"), "-o", at("x"), "--public", at("public"))...)
 			wants(t, ExitOK, "accepted", with(verify, at("public"), at("x"))...)
 			wants(t, ExitRejected, "is rejected", with(verify, at("other"), at("x"))...)
-			wants(t, ExitRejected, "is not satisfied", with(prove, at("wrong"), "-o", at("y"))...)
+			wants(t, ExitInput, at("right")+": it has 1 secret values too", with(verify, at("right"), at("x"))...)
+			wants(t, ExitInput, "it was read as one over "+name, with(verify, at("public"), at("c.vk"))...)
+			wants(t, ExitRejected, at("wrong")+": constraint #", with(prove, at("wrong"), "-o", at("y"))...)
 			wants(t, ExitUsage, "exists; --force", with(prove, at("right"), "-o", at("x"))...)
 			wants(t, ExitOK, "proved", with(prove, at("right"), "-o", at("x"), "--force")...)
 			wants(t, ExitInput, "no such file", with(prove, at("nobody"), "-o", at("y"))...)
@@ -158,7 +160,17 @@ func TestCircom(t *testing.T) {
 		wants(t, ExitOK, "accepted", "verify", "--vkey", data(name+".vk.json"), "--public", public, proof)
 		wants(t, ExitOK, "accepted", "verify", "--vkey", data(name+".vk.json"), "--public", data(name+".public.json"), data(name+".proof.json"))
 	}
+	foreign := data("chain_bn128.wtns")
+	wants(t, ExitInput, data("multiplier_bn128.zkey")+" and "+foreign+": circom: inputs do not match", "prove", "--zkey", data("multiplier_bn128.zkey"), "--wtns", foreign, "-o", filepath.Join(dir, "x"))
+	wrong, err := os.ReadFile(data("multiplier_bn128.wtns"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong[len(wrong)-32] ^= 1
+	save(t, filepath.Join(dir, "wrong"), bytes.NewBuffer(wrong))
+	wants(t, ExitRejected, filepath.Join(dir, "wrong")+": circom: the witness does not satisfy", "prove", "--zkey", data("multiplier_bn128.zkey"), "--wtns", filepath.Join(dir, "wrong"), "-o", filepath.Join(dir, "x"))
 	vk := data("multiplier_bn128.vk.json")
+	wants(t, ExitRejected, "verified with "+vk+" and "+data("chain_bn128.public.json"), "verify", "--vkey", vk, "--public", data("chain_bn128.public.json"), data("multiplier_bn128.proof.json"))
 	wants(t, ExitRejected, "is rejected", "verify", "--vkey", vk, "--public", data("chain_bn128.public.json"), filepath.Join(dir, "multiplier_bn128.proof.json"))
 	wants(t, ExitInput, "array where there should be an object", "verify", "--vkey", data("multiplier_bn128.public.json"), "--public", data("multiplier_bn128.public.json"), data("multiplier_bn128.proof.json"))
 	wants(t, ExitInput, "object where there should be a list", "verify", "--vkey", vk, "--public", vk, data("multiplier_bn128.proof.json"))
@@ -172,6 +184,8 @@ func TestUsage(t *testing.T) {
 		"--pk is missing":         {"prove", "--curve", "bn254", "--r1cs", "a", "--witness", "c", "-o", "x"},
 		"--output is missing":     {"prove", "--zkey", "a", "--wtns", "b"},
 		"--pk does not go with":   {"prove", "--zkey", "a", "--wtns", "b", "--pk", "c", "-o", "x"},
+		"--trusted does not go":   {"prove", "--zkey", "a", "--wtns", "b", "--trusted", "-o", "x"},
+		"--wtns is given 2 times": {"prove", "--zkey", "a", "--wtns", "b", "--wtns", "c", "-o", "x"},
 		"--vk does not go with":   {"verify", "--vkey", "a", "--vk", "b", "--public", "c", "x"},
 		"--public is missing":     {"verify", "--vkey", "a", "x"},
 		"--zkey and --wtns":       {"prove", "-o", "x"},

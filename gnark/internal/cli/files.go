@@ -16,6 +16,7 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/consensys/gnark-crypto/ecc"
 	"github.com/consensys/gnark/backend/witness"
 )
 
@@ -40,10 +41,15 @@ func within[T any](ctx context.Context, f func() (T, error)) (T, error) {
 	}
 }
 
-// read reads a whole file by gnark's reader for it, which must use up all of the file. It
-// returns at once when the context ends: checking a key's points may take minutes.
-func read(ctx context.Context, what, path string, to io.ReaderFrom) error {
+// read reads a whole file over a curve by gnark's reader for it, which must use up all of the
+// file. It returns at once when the context ends: checking a key's points may take minutes.
+func read(ctx context.Context, what, path string, id ecc.ID, to io.ReaderFrom) error {
 	_, err := within(ctx, func() (struct{}, error) { return struct{}{}, readAll(to, path) })
+	var p *fs.PathError
+	if err != nil && !errors.As(err, &p) && !errors.Is(err, context.Canceled) {
+		// Gnark's files do not tell their curve, nor its readers' errors what they expected.
+		err = fmt.Errorf("%w; it was read as one over %s", err, nameOf(id))
+	}
 	return reading(what, path, err)
 }
 
@@ -170,15 +176,15 @@ func (c *counts) Read(p []byte) (int, error) {
 		v = v<<8 | uint64(x)
 	}
 	if v > c.limit {
-		return 0, fmt.Errorf("a number of %d in a file of %d bytes", v, c.limit)
+		return 0, fmt.Errorf("a count of %d in a file of %d bytes", v, c.limit)
 	}
 	return len(p), nil
 }
 
 // readWitness is read for a witness, whose reader does not compare the numbers of values
 // before them with how many there are.
-func readWitness(ctx context.Context, what, path string, w witness.Witness) error {
-	if err := read(ctx, what, path, w); err != nil {
+func readWitness(ctx context.Context, what, path string, id ecc.ID, w witness.Witness) error {
+	if err := read(ctx, what, path, id, w); err != nil {
 		return err
 	}
 	var b bytes.Buffer

@@ -61,13 +61,13 @@ func TestNumbersInFiles(t *testing.T) {
 		code       int
 		says       string
 	}{
-		{"commitments", "proof", 32 + 64 + 32, all, ExitInput, "a number of 4294967295 in a file"},
-		{"public signals", "vk", 32 + 32 + 64 + 64 + 32 + 64, all, ExitInput, "a number of 4294967295 in a file"},
+		{"commitments", "proof", 32 + 64 + 32, all, ExitInput, "a count of 4294967295 in a file"},
+		{"public signals", "vk", 32 + 32 + 64 + 64 + 32 + 64, all, ExitInput, "a count of 4294967295 in a file"},
 		{"a public wire that there is not", "vk", -(4 + 2*64) - 4, 3, ExitInput, "not what they should be"},
-		{"public values", "public", 0, all, ExitInput, "a number of 4294967295 in a file"},
+		{"public values", "public", 0, all, ExitInput, "a count of 4294967295 in a file"},
 		{"fewer public values", "public", 0, 0, ExitInput, "1 values, of which 0 are public and 0 secret"},
 		{"secret values", "public", 4, 1, ExitInput, "1 values, of which 1 are public and 1 secret"},
-		{"values", "public", 8, all, ExitInput, "a number of 4294967295 in a file"},
+		{"values", "public", 8, all, ExitInput, "a count of 4294967295 in a file"},
 		{"fewer values", "full", 0, 0, ExitInput, "2 values, of which 0 are public and 1 secret"},
 		{"points", "pk", 8 + 5*32 + 1 + 3*32, all, ExitInput, "137438953440 bytes of query A"},
 		{"the domain", "pk", 0, 1 << 20, ExitInput, "no key over bn254: its domain"},
@@ -163,7 +163,7 @@ func TestPipe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := readWitness(t.Context(), "witness", path, got); err != nil || !reflect.DeepEqual(got.Vector(), full.Vector()) {
+	if err := readWitness(t.Context(), "witness", path, ecc.BN254, got); err != nil || !reflect.DeepEqual(got.Vector(), full.Vector()) {
 		t.Errorf("%v, %v", got, err)
 	}
 }
@@ -204,7 +204,7 @@ func TestKeysOfFewWires(t *testing.T) {
 			t.Error(err)
 		}
 		save(t, path, vk)
-		if err := read(t.Context(), "key", path, groth16.NewVerifyingKey(ecc.BN254)); err != nil {
+		if err := read(t.Context(), "key", path, ecc.BN254, groth16.NewVerifyingKey(ecc.BN254)); err != nil {
 			t.Errorf("%d products: %v", times, err)
 		}
 	}

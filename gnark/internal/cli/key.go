@@ -3,11 +3,9 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/consensys/gnark-crypto/ecc"
@@ -93,7 +91,7 @@ func (a *app) convertCommand() *cobra.Command {
 			}
 			i := slices.IndexFunc(formats, func(x keyfile.Format) bool { return x.String() == format })
 			if i < 0 {
-				return usage("--format %q: want %s", format, strings.Trim(fmt.Sprint(formats), "[]"))
+				return usage("--format %q: want mapped, dump, raw or compressed", format)
 			}
 			if err := a.check(args, []string{f.out}); err != nil {
 				return err

@@ -84,7 +84,7 @@ func TestConvert(t *testing.T) {
 	}
 	wants(t, ExitUsage, "2 keys are named", "key", "convert", "a", "b")
 	wants(t, ExitUsage, "--curve is missing", "key", "convert", "a", "-o", "b")
-	wants(t, ExitUsage, `--format "best": want mapped dump raw compressed`, "key", "convert", "--curve", "bn254", "a", "-o", "b", "--format", "best")
+	wants(t, ExitUsage, `--format "best": want mapped, dump, raw or compressed`, "key", "convert", "--curve", "bn254", "a", "-o", "b", "--format", "best")
 	wants(t, ExitUsage, "exists; --force", "key", "convert", "--curve", "bn254", at("pk"), "-o", at("pk1"))
 	wants(t, ExitUsage, "named both for", "key", "convert", "--curve", "bn254", at("pk"), "-o", at("pk"), "--force")
 	wants(t, ExitInput, "bad key file", "key", "convert", "--curve", "bls12-377", at("pk"), "-o", at("x"))

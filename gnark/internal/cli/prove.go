@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,20 +33,23 @@ var curves = []ecc.ID{ecc.BN254, ecc.BLS12_377, ecc.BLS12_381, ecc.BW6_761}
 func curve(name string) (ecc.ID, error) {
 	var names []string
 	for _, id := range curves {
-		known := strings.ReplaceAll(id.String(), "_", "-")
-		if name == known {
+		if name == nameOf(id) {
 			return id, nil
 		}
-		names = append(names, known)
+		names = append(names, nameOf(id))
 	}
 	return 0, usage("--curve %q: want %s", name, strings.Join(names, ", "))
 }
+
+// nameOf is what --curve calls a curve.
+func nameOf(id ecc.ID) string { return strings.ReplaceAll(id.String(), "_", "-") }
 
 type flags struct {
 	curve, r1cs, pk, vk string // gnark
 	witnesses           []string
 	trusted             bool
-	zkey, wtns          string // circom
+	zkey                string // circom
+	wtnses              []string
 	public, out         string
 }
 
@@ -82,9 +86,16 @@ func (a *app) proveCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			prove := a.proveGnark
 			err := error(nil)
-			if f.zkey != "" || f.wtns != "" {
+			if wtns := strings.Join(f.wtnses, ""); f.zkey+wtns != "" {
 				prove = a.proveCircom
-				err = cmp.Or(needs("zkey", f.zkey, "wtns", f.wtns), alone("zkey", "curve", f.curve, "r1cs", f.r1cs, "pk", f.pk, "vk", f.vk, "witness", strings.Join(f.witnesses, "")))
+				err = cmp.Or(needs("zkey", f.zkey, "wtns", wtns), alone("zkey", "curve", f.curve, "r1cs", f.r1cs, "pk", f.pk, "vk", f.vk, "witness", strings.Join(f.witnesses, "")))
+				switch {
+				case err != nil:
+				case f.trusted:
+					err = usage("--trusted does not go with --zkey")
+				case len(f.wtnses) > 1:
+					err = usage("--wtns is given %d times; with --zkey a run makes one proof", len(f.wtnses))
+				}
 			} else if f.curve+f.r1cs+f.pk+f.vk+strings.Join(f.witnesses, "") == "" {
 				err = usage("--curve, --r1cs, --pk and --witness are missing, or for a circuit of circom --zkey and --wtns")
 			} else {
@@ -107,7 +118,7 @@ func (a *app) proveCommand() *cobra.Command {
 					outputs = append(outputs, p.public)
 				}
 			}
-			if err := a.check(append([]string{f.r1cs, f.pk, f.vk, f.zkey, f.wtns}, f.witnesses...), outputs); err != nil {
+			if err := a.check(slices.Concat([]string{f.r1cs, f.pk, f.vk, f.zkey}, f.wtnses, f.witnesses), outputs); err != nil {
 				return err
 			}
 			return prove(cmd.Context(), &f, targets)
@@ -119,9 +130,9 @@ func (a *app) proveCommand() *cobra.Command {
 	fs.StringVar(&f.pk, "pk", "", "gnark's proving key; which of its formats, the file tells")
 	fs.StringVar(&f.vk, "vk", "", "gnark's verifying key")
 	fs.StringArrayVar(&f.witnesses, "witness", nil, "gnark's full witness; several times for several proofs")
-	fs.BoolVar(&f.trusted, "trusted", false, "constraint system and proving key are one's own: neither indices nor points are checked")
+	fs.BoolVar(&f.trusted, "trusted", false, "gnark's constraint system and proving key are one's own: neither indices nor points are checked")
 	fs.StringVar(&f.zkey, "zkey", "", "snarkjs's key")
-	fs.StringVar(&f.wtns, "wtns", "", "circom's witness")
+	fs.StringArrayVar(&f.wtnses, "wtns", nil, "circom's witness")
 	fs.StringVar(&f.public, "public", "", "write the public witness to this file, - for standard output; for circom public.json")
 	fs.StringVarP(&f.out, "output", "o", "", "write the proof to this file, - for standard output; for circom proof.json")
 	return c
@@ -137,7 +148,7 @@ func (f *flags) targets() ([]target, error) {
 	}
 	for _, folder := range []string{f.out, f.public} {
 		if info, err := os.Stat(folder); folder != "" && (err != nil || !info.IsDir()) {
-			return nil, usage("%s is no folder, which with %d witnesses is wanted", folder, len(f.witnesses))
+			return nil, usage("%s is no folder that is there, as -o and --public have to be with %d witnesses", folder, len(f.witnesses))
 		}
 	}
 	var list []target
@@ -159,7 +170,7 @@ func (a *app) proveGnark(ctx context.Context, f *flags, targets []target) error 
 	options := []groth16.Option{groth16.WithDevice(a.device), groth16.WithLogger(a.log)}
 	if f.vk != "" {
 		vk := groth16.NewVerifyingKey(id)
-		if err := read(ctx, "verifying key", f.vk, vk); err != nil {
+		if err := read(ctx, "verifying key", f.vk, id, vk); err != nil {
 			return err
 		}
 		options = append(options, groth16.WithVerifyingKey(vk))
@@ -169,7 +180,7 @@ func (a *app) proveGnark(ctx context.Context, f *flags, targets []target) error 
 		if witnesses[i], err = witness.New(id.ScalarField()); err != nil {
 			return err
 		}
-		if err := readWitness(ctx, "witness", p.witness, witnesses[i]); err != nil {
+		if err := readWitness(ctx, "witness", p.witness, id, witnesses[i]); err != nil {
 			return err
 		}
 	}
@@ -187,7 +198,12 @@ func (a *app) proveGnark(ctx context.Context, f *flags, targets []target) error 
 	s := a.begin("loading proving key " + f.pk)
 	p, err := groth16.NewProver(key.Key, options...)
 	s.end()
-	if err != nil {
+	switch {
+	case errors.Is(err, groth16.ErrInput) && f.vk != "":
+		return fmt.Errorf("%s and %s: %w", f.pk, f.vk, err)
+	case errors.Is(err, groth16.ErrInput):
+		return fmt.Errorf("%s: %w", f.pk, err)
+	case err != nil:
 		return err
 	}
 	defer p.Close()
@@ -203,13 +219,16 @@ func (a *app) proveGnark(ctx context.Context, f *flags, targets []target) error 
 	})
 	s.end()
 	switch {
-	case errors.Is(err, groth16.ErrInput), errors.Is(err, witness.ErrInvalidWitness):
+	case errors.Is(err, groth16.ErrInput):
+		return fmt.Errorf("%s and %s: %w", f.r1cs, f.pk, err)
+	case errors.Is(err, witness.ErrInvalidWitness):
 		return err
 	case err != nil:
+		at := 0
 		if len(targets) > 1 {
-			err = fmt.Errorf("%s: %w", targets[min(len(proofs), len(targets)-1)].witness, err)
+			at = min(len(proofs), len(targets)-1)
 		}
-		return coded(ExitRejected, err) // the solver's: the witness does not satisfy it
+		return coded(ExitRejected, fmt.Errorf("%s: %w", targets[at].witness, err)) // the solver's: the witness does not satisfy it
 	}
 	took := time.Since(start)
 	var outputs []output
@@ -282,12 +301,15 @@ func match(path string, ccs constraint.ConstraintSystem, w witness.Witness) erro
 	if err != nil {
 		return fmt.Errorf("witness %s: %w", path, err)
 	}
-	all, first := reflect.ValueOf(w.Vector()).Len(), reflect.ValueOf(head.Vector()).Len()
+	all, first := lengthOf(w), lengthOf(head)
 	if all != public+secret || first != public {
 		return fmt.Errorf("witness %s: %d values, of which %d are public; the circuit has %d public and %d secret ones", path, all, first, public, secret)
 	}
 	return nil
 }
+
+// lengthOf is how many values a witness has.
+func lengthOf(w witness.Witness) int { return reflect.ValueOf(w.Vector()).Len() }
 
 func to(v io.WriterTo) func(io.Writer) error {
 	return func(w io.Writer) error { _, err := v.WriteTo(w); return err }
@@ -298,7 +320,8 @@ func (a *app) proveCircom(ctx context.Context, f *flags, _ []target) error {
 	if err != nil {
 		return err
 	}
-	w, err := open(ctx, "witness", f.wtns, circom.OpenWitness)
+	wtns := f.wtnses[0]
+	w, err := open(ctx, "witness", wtns, circom.OpenWitness)
 	if err != nil {
 		return err
 	}
@@ -310,10 +333,12 @@ func (a *app) proveCircom(ctx context.Context, f *flags, _ []target) error {
 	s := a.begin(fmt.Sprintf("proving over a domain of %d", key.DomainSize()))
 	proof, err := circom.Prove(ctx, key, w, circom.Options{Device: name, Log: a.log})
 	s.end()
-	if errors.Is(err, circom.ErrUnsatisfied) {
-		return coded(ExitRejected, err)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, circom.ErrUnsatisfied):
+		return coded(ExitRejected, fmt.Errorf("%s: %w", wtns, err))
+	case errors.Is(err, circom.ErrMismatch):
+		return fmt.Errorf("%s and %s: %w", f.zkey, wtns, err)
+	case err != nil:
 		return err
 	}
 	took := time.Since(start)
@@ -324,7 +349,7 @@ func (a *app) proveCircom(ctx context.Context, f *flags, _ []target) error {
 	if err := a.write(ctx, outputs...); err != nil {
 		return err
 	}
-	one := map[string]any{"witness": f.wtns, "proof": f.out}
+	one := map[string]any{"witness": wtns, "proof": f.out}
 	if f.public != "" {
 		one["public"] = f.public
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -67,13 +68,20 @@ func verifyGnark(ctx context.Context, f *flags, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := read(ctx, "verifying key", f.vk, vk); err != nil {
+	if err := read(ctx, "verifying key", f.vk, id, vk); err != nil {
 		return err
 	}
-	if err := readWitness(ctx, "public witness", f.public, public); err != nil {
+	if err := readWitness(ctx, "public witness", f.public, id, public); err != nil {
 		return err
 	}
-	if err := read(ctx, "proof", path, proof); err != nil {
+	head, err := public.Public()
+	if err != nil {
+		return fmt.Errorf("public witness %s: %w", f.public, err)
+	}
+	if n := lengthOf(public) - lengthOf(head); n > 0 {
+		return fmt.Errorf("public witness %s: it has %d secret values too, and is a full witness; want what prove --public writes", f.public, n)
+	}
+	if err := read(ctx, "proof", path, id, proof); err != nil {
 		return err
 	}
 	_, err = guarded(func() (any, error) { return nil, groth16.Verify(proof, vk, public) })
@@ -96,7 +104,11 @@ func verifyCircom(ctx context.Context, vkey, public, path string) error {
 	if err != nil {
 		return err
 	}
-	if err := circom.Verify(&key, signals, proof); err != nil {
+	err = circom.Verify(&key, signals, proof)
+	if errors.Is(err, circom.ErrMismatch) {
+		err = fmt.Errorf("verified with %s and %s: %w", vkey, public, err)
+	}
+	if err != nil {
 		return coded(ExitRejected, fmt.Errorf("%s is rejected: %w", path, err))
 	}
 	return nil
