@@ -3,7 +3,7 @@
 // signed digits after the other, and adds up one point of every window (docs/msm.md, section
 // "Multiples of one point").
 //
-//	t, err := fixedbase.New(dev, bn254.G1, bn254.G1Multiples, base, fixedbase.Options{N: n})
+//	t, err := fixedbase.New(dev, bn254.G1, bn254.G1Multiples, base, fixedbase.Options{N: n}) // msm/bn254
 //	defer t.Close()
 //	err = t.Multiply(ctx, points, scalars)
 package fixedbase
@@ -66,9 +66,10 @@ type Options struct {
 	// N is about how many multiples there will be: more are worth a larger table, which
 	// takes time to make. 0 is 2^20.
 	N int
-	// Window is the width of windows in bits, 4 to 24; 0 chooses.
+	// Window is the width of windows in bits, 4 to 24, on a device with kernels; 0 chooses,
+	// and so does the CPU.
 	Window int
-	// Tile is how many multiples are made at a time; 0 chooses.
+	// Tile is how many multiples a device makes at a time, at most 2^24; 0 chooses.
 	Tile int
 }
 
@@ -102,7 +103,9 @@ type Table[P, S any] struct {
 }
 
 // New makes the table of a base, which must be on the curve; infinity is. On the CPU host
-// does the work, which is a variable of the curve's package below msm.
+// does the work, which is a variable of the curve's package below msm: bn254.G1Multiples for
+// bn254.G1. Arguments that do not fit are an msm.ErrInput, and what a device cannot do one of
+// package device's errors.
 func New[P, S any](dev *device.Device, c *msm.Curve[P, S], host Host[P, S], base P, o Options) (*Table[P, S], error) {
 	if dev == nil || c == nil || c.Group == nil || c.Host.Check == nil || host == nil {
 		return nil, fmt.Errorf("fixedbase: %w: no device, curve, or multiplication on the host", msm.ErrInput)
@@ -113,7 +116,10 @@ func New[P, S any](dev *device.Device, c *msm.Curve[P, S], host Host[P, S], base
 			unsafe.Sizeof(base), unsafe.Sizeof(s), g.AffineBytes(), g.Scalar.Bytes())
 	}
 	if o.N < 0 || o.Tile < 0 || o.Tile > 1<<24 {
-		return nil, fmt.Errorf("fixedbase: %s: %w: %d multiples in tiles of %d", c.Group.Name, msm.ErrInput, o.N, o.Tile)
+		return nil, fmt.Errorf("fixedbase: %s: %w: %d multiples in tiles of %d; want 0 or more, in tiles of at most %d", c.Group.Name, msm.ErrInput, o.N, o.Tile, 1<<24)
+	}
+	if err := checkWidth(o.Window); err != nil {
+		return nil, fmt.Errorf("fixedbase: %s: %w: %w", c.Group.Name, msm.ErrInput, err)
 	}
 	if err := c.Host.Check([]P{base}, false); err != nil {
 		return nil, fmt.Errorf("fixedbase: %s: %w: base: %w", c.Group.Name, msm.ErrInput, err)
@@ -148,7 +154,9 @@ func (t *Table[P, S]) Close() {
 }
 
 // Multiply sets points[i] to scalars[i] times the base, for as many points as scalars, which
-// are in Montgomery form and below the group's order. Multiples by 0 are infinity.
+// are in Montgomery form and below the group's order. Multiples by 0 are infinity. Lists of
+// two lengths, and a scalar that is not below the order, whose index the error names, are an
+// msm.ErrInput.
 func (t *Table[P, S]) Multiply(ctx context.Context, points []P, scalars []S) error {
 	if len(points) != len(scalars) {
 		return fmt.Errorf("fixedbase: %s: %w: %d points for %d scalars", t.curve.Group.Name, msm.ErrInput, len(points), len(scalars))

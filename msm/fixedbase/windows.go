@@ -116,11 +116,19 @@ func (w windows) bytes(g *curve.Group) int64 {
 	return int64(w.points())*int64(g.AffineBytes()) + bases.Bytes(g, w.points())
 }
 
+// checkWidth refuses windows that no table has; 0 is any.
+func checkWidth(width int) error {
+	if width != 0 && (width < minWindow || width > maxWindow) {
+		return fmt.Errorf("windows of %d bits, want %d to %d", width, minWindow, maxWindow)
+	}
+	return nil
+}
+
 // choose is the windows by which n multiples take the least time with tables of no more than
 // so many bytes, 0 for any. Of a given width, it is those if they fit.
 func choose(g *curve.Group, n, width int, memory int64) (windows, error) {
-	if width != 0 && (width < minWindow || width > maxWindow) {
-		return windows{}, fmt.Errorf("windows of %d bits, of %d to %d", width, minWindow, maxWindow)
+	if err := checkWidth(width); err != nil {
+		return windows{}, err
 	}
 	var best windows
 	var least int64
