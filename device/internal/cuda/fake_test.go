@@ -22,8 +22,8 @@ import (
 // fake is the driver of testdata/fakecuda.c. Tests that use it do not run in
 // parallel: it has one state.
 type fake struct {
-	path                                       string
-	reset, initResult, total, fail, countWords uintptr
+	path                                                   string
+	reset, initResult, total, mostPinned, fail, countWords uintptr
 }
 
 var fakeDir string
@@ -60,7 +60,7 @@ func newFake(t *testing.T) *fake {
 		t.Fatal(err)
 	}
 	err = l.Bind([]dl.Symbol{{Name: "fake_reset", To: &f.reset}, {Name: "fake_init_result", To: &f.initResult},
-		{Name: "fake_total", To: &f.total}, {Name: "fake_fail", To: &f.fail}, {Name: "fake_count", To: &f.countWords}})
+		{Name: "fake_total", To: &f.total}, {Name: "fake_most_pinned", To: &f.mostPinned}, {Name: "fake_fail", To: &f.fail}, {Name: "fake_count", To: &f.countWords}})
 	if err != nil {
 		t.Fatal(err)
 	}

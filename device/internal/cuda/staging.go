@@ -160,7 +160,13 @@ func move(dst, src []byte) {
 // CopyIn enqueues a copy of src to the device; src may be reused on return.
 func (s *stream) CopyIn(dst driver.Ptr, src []byte) error {
 	if lanes := min(wideLanes, runtime.GOMAXPROCS(0)); lanes > 1 && len(src) >= wideChunks*chunkBytes {
-		return s.copyInWide(dst, src, lanes)
+		chunks, err := s.widen(lanes)
+		if err != nil {
+			return err
+		}
+		if len(chunks) > 0 {
+			return s.copyInWide(dst, src, chunks)
+		}
 	}
 	for len(src) > 0 {
 		n := min(len(src), chunkBytes)
@@ -178,19 +184,27 @@ func (s *stream) CopyIn(dst driver.Ptr, src []byte) error {
 	return nil
 }
 
-// copyInWide is CopyIn by so many goroutines, which take the next piece of src, a chunk
-// long, when they have enqueued one.
-func (s *stream) copyInWide(dst driver.Ptr, src []byte, lanes int) error {
+// widen is chunks for so many goroutines, or fewer where page-locked memory is short.
+func (s *stream) widen(lanes int) ([]*chunk, error) {
 	for len(s.wide) < lanes {
 		c, err := s.chunk()
+		if errors.Is(err, driver.ErrNoMemory) {
+			return s.wide, nil
+		}
 		if err != nil {
-			return err
+			return nil, err
 		}
 		s.wide = append(s.wide, c)
 	}
+	return s.wide[:lanes], nil
+}
+
+// copyInWide is CopyIn by a goroutine for each chunk, which takes the next piece of src, a
+// chunk long, when it has enqueued one.
+func (s *stream) copyInWide(dst driver.Ptr, src []byte, chunks []*chunk) error {
 	var next atomic.Int64
 	var failed atomic.Bool
-	errs := make([]error, lanes)
+	errs := make([]error, len(chunks))
 	copyOne := func(c *chunk, from int) error {
 		if err := s.ring.wait(c); err != nil {
 			return err
@@ -207,14 +221,14 @@ func (s *stream) copyInWide(dst driver.Ptr, src []byte, lanes int) error {
 		return nil
 	}
 	var all sync.WaitGroup
-	for i := range lanes {
+	for i, c := range chunks {
 		all.Go(func() {
 			for !failed.Load() {
 				from := int(next.Add(chunkBytes)) - chunkBytes
 				if from >= len(src) {
 					return
 				}
-				if errs[i] = copyOne(s.wide[i], from); errs[i] != nil {
+				if errs[i] = copyOne(c, from); errs[i] != nil {
 					failed.Store(true)
 				}
 			}

@@ -39,15 +39,17 @@ static struct stream *all[MAX_STREAMS];
 // What tests set and read.
 static int init_result, fail_code, fail_after = -1;
 static size_t total = 64 << 20;
-static int64_t calls_alloc, calls_free, calls_pinned, live_events, live_streams, live_graphs;
+static int64_t calls_alloc, calls_free, calls_pinned, most_pinned = INT64_MAX, live_events, live_streams, live_graphs;
 
 void fake_reset(void) {
 	init_result = 0; fail_code = 0; fail_after = -1; total = 64 << 20;
 	calls_alloc = calls_free = calls_pinned = live_streams = live_graphs = 0;
+	most_pinned = INT64_MAX;
 	memset(all, 0, sizeof all); // what a test with a fault left
 }
 void fake_init_result(int r) { init_result = r; }
 void fake_total(size_t n) { total = n; }
+void fake_most_pinned(int64_t n) { most_pinned = n; }
 // The operation after `after` others that a stream runs fails with code.
 void fake_fail(int code, int after) { fail_code = code; fail_after = after; }
 int64_t fake_count(int what) {
@@ -195,6 +197,7 @@ R cuMemFree_v2(P p) {
 R cuMemHostAlloc(void **p, size_t n, unsigned flags) {
 	NEED_CONTEXT;
 	if (flags != 1) return 1;
+	if (calls_pinned >= most_pinned) return 2;
 	calls_pinned++;
 	*p = malloc(n);
 	return 0;
