@@ -4,11 +4,14 @@
 package bls12381
 
 import (
+	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"hash"
 	"sync"
+	"sync/atomic"
 
 	"github.com/consensys/gnark-crypto/ecc"
 	curve "github.com/consensys/gnark-crypto/ecc/bls12-381"
@@ -18,6 +21,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/gnark/kzg"
 	"github.com/zkwarp/zkwarp/gnark/kzg/internal/srs"
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	group "github.com/zkwarp/zkwarp/msm/bls12381"
 )
 
@@ -161,10 +165,48 @@ func (c *Committer) fits(what string, p []fr.Element) error {
 	return nil
 }
 
+// modulus is fr's, in the words that elements have.
+var modulus = func() (m fr.Element) {
+	b := fr.Modulus().FillBytes(make([]byte, fr.Bytes))
+	for i := range m {
+		m[i] = binary.BigEndian.Uint64(b[fr.Bytes-8*(i+1):])
+	}
+	return m
+}()
+
+// reduced refuses coefficients whose words are not below the modulus, as Commit does: those of
+// a quotient tell of them too late, or not at all.
+func reduced(what string, p []fr.Element) error {
+	var first atomic.Int64
+	first.Store(int64(len(p)))
+	parallel.For(len(p), 1<<14, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			j := len(modulus) - 1
+			for j > 0 && p[i][j] == modulus[j] {
+				j--
+			}
+			if p[i][j] < modulus[j] {
+				continue
+			}
+			for at := first.Load(); int64(i) < at && !first.CompareAndSwap(at, int64(i)); {
+				at = first.Load()
+			}
+			return
+		}
+	})
+	if i := first.Load(); i < int64(len(p)) {
+		return fmt.Errorf("%w: %s: coefficient %d is not below the modulus", kzg.ErrInput, what, i)
+	}
+	return nil
+}
+
 // Open proves the value of a polynomial at a point: it is gnark-crypto's Open. Verify,
 // which takes the commitment too, is gnark-crypto's.
 func (c *Committer) Open(ctx context.Context, p []fr.Element, point fr.Element) (gnark.OpeningProof, error) {
 	if err := c.fits("polynomial", p); err != nil {
+		return gnark.OpeningProof{}, err
+	}
+	if err := reduced("polynomial", p); err != nil {
 		return gnark.OpeningProof{}, err
 	}
 	quotient, free := c.buffer(len(p))
@@ -206,7 +248,8 @@ func (c *Committer) batchOpen(ctx context.Context, polynomials [][]fr.Element, d
 	}
 	most := 0
 	for i, p := range polynomials {
-		if err := c.fits(fmt.Sprintf("polynomial %d", i), p); err != nil {
+		name := fmt.Sprintf("polynomial %d", i)
+		if err := cmp.Or(c.fits(name, p), reduced(name, p)); err != nil {
 			return proof, err
 		}
 		most = max(most, len(p))
