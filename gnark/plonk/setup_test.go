@@ -147,7 +147,7 @@ func TestBadInput(t *testing.T) {
 		"another curve":          {ccs, monomial381, lagrange381, "*kzg.SRS"},
 		"no string":              {ccs, nil, lagrange, "<nil>"},
 		"a string that is nil":   {ccs, (*kzg254.SRS)(nil), lagrange, "*kzg.SRS"},
-		"a short string":         {ccs, cut(monomial, n-1), lagrange, "10 points, 11 are wanted"},
+		"a short string":         {ccs, cut(monomial, n-1), lagrange, "in monomial form has 10 points, 11 are wanted"},
 		"a long Lagrange string": {ccs, monomial, monomial, "8 are wanted"},
 	} {
 		pk, vk, err := plonk.Setup(x.ccs, x.monomial, x.lagrange)

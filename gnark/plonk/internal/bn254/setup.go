@@ -42,7 +42,7 @@ func Setup(ctx context.Context, spr *cs.SparseR1CS, monomial, lagrange *srs.SRS,
 	size := int(domain.Cardinality)
 	// The prover opens polynomials with up to three more coefficients, which blind them.
 	if have, want := len(monomial.Pk.G1), size+3; have < want {
-		return nil, nil, fmt.Errorf("%w: the reference string has %d points, %d are wanted", kzg.ErrInput, have, want)
+		return nil, nil, fmt.Errorf("%w: the reference string in monomial form has %d points, %d are wanted", kzg.ErrInput, have, want)
 	}
 	if have := len(lagrange.Pk.G1); have != size {
 		return nil, nil, fmt.Errorf("%w: the reference string in Lagrange form has %d points, %d are wanted", kzg.ErrInput, have, size)
