@@ -172,7 +172,7 @@ func (b *benching) reportCommand() *cobra.Command {
 			}
 			rows, err := bench.Load(b.results)
 			if err == nil && len(rows) == 0 {
-				err = errors.New("no results in " + b.results)
+				err = errors.New("no results in " + b.results + "; --results names another folder")
 			}
 			if err != nil {
 				return fmt.Errorf("reading results: %w", err)
