@@ -323,6 +323,9 @@ func TestBadInput(t *testing.T) {
 		"batch without hash":     {noHash, []string{"no hash function"}, kzg.ErrInput},
 		"no element":             {commit(bad), []string{"scalar 3"}, kzg.ErrInput},
 		"no element of many":     {many(p, bad), []string{"polynomial 1", "scalar 3"}, kzg.ErrInput},
+		"open, no element":       {open(bad), []string{"coefficient 3 is"}, kzg.ErrInput},
+		"open, no element first": {open(bad[3:]), []string{"coefficient 0 is"}, kzg.ErrInput},
+		"batch, no element":      {batch([][]fr.Element{p, bad}, digest, digest), []string{"polynomial 1", "coefficient 3 is"}, kzg.ErrInput},
 		"no points":              {made(gnark.ProvingKey{}), []string{"without points"}, kzg.ErrInput},
 		"less memory than none":  {made(s.Pk, kzg.WithMemory(-1)), []string{"-1 bytes"}, kzg.ErrInput},
 		"no logger":              {made(s.Pk, kzg.WithLogger(nil)), []string{"no logger"}, kzg.ErrInput},
@@ -337,6 +340,15 @@ func TestBadInput(t *testing.T) {
 				t.Errorf("%s: %v does not say %q", name, x.err, part)
 			}
 		}
+	}
+	bad = random(3)
+	bad[2] = fr.NewElement(0)
+	for i := range bad[2] {
+		bad[2][i] = uint64(words[i])
+	}
+	bad[2][0]-- // the largest form of an element
+	if err := open(bad); err != nil {
+		t.Errorf("the modulus less one: %v", err)
 	}
 	if made(s.Pk, kzg.WithDevice("cuda:none")) == nil {
 		t.Error("a device that is none")
