@@ -305,3 +305,18 @@ func TestMSMRan(t *testing.T) {
 		}
 	}
 }
+
+// The folder that rows go to is no part of how to repeat them.
+func TestCommand(t *testing.T) {
+	const want = "zkwarp bench m31 --case x --record"
+	for _, args := range [][]string{
+		{"bench", "m31", "--case", "x", "--record"},
+		{"bench", "m31", "--results", "a/b", "--case", "x", "--record"},
+		{"bench", "m31", "--case", "x", "--record", "--results=a/b"},
+		{"bench", "m31", "--case", "x", "--record", "--results"},
+	} {
+		if got := Command("zkwarp", args); got != want {
+			t.Errorf("%q: %q", args, got)
+		}
+	}
+}

@@ -178,6 +178,22 @@ type Options struct {
 	Skip func(name string, err error)
 }
 
+// Command is the line that repeats a run, for Options: a program and its arguments but for
+// --results, which says where rows go and not how they come about.
+func Command(program string, args []string) string {
+	line := []string{program}
+	for i := 0; i < len(args); i++ {
+		switch {
+		case args[i] == "--results":
+			i++
+		case strings.HasPrefix(args[i], "--results="):
+		default:
+			line = append(line, args[i])
+		}
+	}
+	return strings.Join(line, " ")
+}
+
 // ErrSkip is the class of errors of cases that a machine is too small for: they are
 // left out, and the others run.
 var ErrSkip = errors.New("this machine is too small")

@@ -47,7 +47,7 @@ func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 		return err
 	}
 	o.Device = dev.Name()
-	o.Command = "zkwarp " + strings.Join(a.args, " ")
+	o.Command = bench.Command("zkwarp", a.args)
 	cases, err := bench.Select(o, dev.Kind())
 	if err != nil {
 		return usageError("%w", err)

@@ -25,7 +25,7 @@ type benching struct {
 // benchCommand is the verb, whose rows say with which arguments the program was run.
 func (a *app) benchCommand(args []string) *cobra.Command {
 	b := &benching{app: a}
-	b.o.Command = "zkwarp-gnark " + strings.Join(args, " ")
+	b.o.Command = bench.Command("zkwarp-gnark", args)
 	c := &cobra.Command{
 		Use:   "bench SUITE",
 		Short: "Measure this machine, keep results, and draw them",

@@ -53,7 +53,7 @@ const (
 // Pass is the part of an addition that each point costs a device in a window of which it has
 // few buckets: what it takes to write its digit, to read it, and to find out that its bucket
 // is another device's (four shares of 2^28 points of BN254 in turn on one H100 are the same
-// to 0.3 % with 0.04, and to 1.2 % with 0; bench/NOTES.md).
+// to 0.4 % with 0.04, and to 1.2 % with 0; bench/NOTES.md).
 const Pass = 0.042
 
 // What bucket sums and their reduction take, over products at their rate alone (one H100,
