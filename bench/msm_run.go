@@ -288,7 +288,7 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 	}
 	b.Close()
 	most := peak()
-	if err == nil && s.simulated == 0 && s.gpus <= 1 && dev.Kind() == device.CUDA {
+	if err == nil && s.simulated == 0 && s.gpus <= 1 && dev.Kind() == device.CUDA && Median(m.Samples) < msmStepsBelow {
 		var steps []Measurement
 		steps, err = in.steps(e, o)
 		out = append(out, steps...)
@@ -449,6 +449,11 @@ func (t *msmTimes) Trace(e device.Event) {
 		t.mu.Unlock()
 	}
 }
+
+// msmStepsBelow is the time of a sum, in milliseconds, from which on its steps
+// are not measured: they take as long again, and differ little from those of a
+// fourth of the points.
+const msmStepsBelow = 5000
 
 // steps splits a sum's time by kernels, one step after the other on a traced queue.
 func (in *msmInput[P, S]) steps(e *Env, o msm.Options) ([]Measurement, error) {
