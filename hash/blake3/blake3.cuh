@@ -22,10 +22,9 @@ DEVICE_INLINE void blake3_g(u32 &a, u32 &b, u32 &c, u32 &d, u32 x, u32 y) {
   b = blake3_rotate(b ^ c, 7);
 }
 
-// blake3_compress takes the chaining value to the next one by a block of 16 words, of
-// which bytes count. m is not kept. Chunks have numbers below 2^32.
-DEVICE_INLINE void blake3_compress(u32 *cv, u32 *m, u32 chunk, u32 bytes, u32 flags) {
-  u32 v[16] = {cv[0], cv[1], cv[2], cv[3], cv[4], cv[5], cv[6], cv[7], 0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, chunk, 0, bytes, flags};
+// blake3_rounds is the seven rounds over the 16 words of v with a block of 16 words,
+// which are not kept.
+DEVICE_INLINE void blake3_rounds(u32 *v, u32 *m) {
 #pragma unroll
   for (int r = 0; r < 7; r++) {
 #pragma unroll
@@ -36,6 +35,25 @@ DEVICE_INLINE void blake3_compress(u32 *cv, u32 *m, u32 chunk, u32 bytes, u32 fl
 #pragma unroll
     for (int i = 0; i < 16; i++) m[i] = w[i];
   }
+}
+
+// blake3_compress takes the chaining value to the next one by a block of 16 words, of
+// which bytes count. m is not kept. Chunks have numbers below 2^32.
+DEVICE_INLINE void blake3_compress(u32 *cv, u32 *m, u32 chunk, u32 bytes, u32 flags) {
+  u32 v[16] = {cv[0], cv[1], cv[2], cv[3], cv[4], cv[5], cv[6], cv[7], 0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, chunk, 0, bytes, flags};
+  blake3_rounds(v, m);
 #pragma unroll
   for (int i = 0; i < 8; i++) cv[i] = v[i] ^ v[8 + i];
+}
+
+// blake3_output is the first 64 bytes of the output of a root, whose block has the
+// number 0: cv becomes the first half, the hash, and more the second. m is not kept.
+DEVICE_INLINE void blake3_output(u32 *cv, u32 *more, u32 *m, u32 bytes, u32 flags) {
+  u32 v[16] = {cv[0], cv[1], cv[2], cv[3], cv[4], cv[5], cv[6], cv[7], 0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au, 0, 0, bytes, flags | BLAKE3_ROOT};
+  blake3_rounds(v, m);
+#pragma unroll
+  for (int i = 0; i < 8; i++) {
+    more[i] = v[8 + i] ^ cv[i];
+    cv[i] = v[i] ^ v[8 + i];
+  }
 }

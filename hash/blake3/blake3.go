@@ -1,8 +1,8 @@
-// Package blake3 is the hash function BLAKE3 with a key, for inputs that are whole
-// 32-bit words, on the host and in CUDA.
+// Package blake3 is the hash function BLAKE3 with a key, on the host and, for inputs
+// that are whole 32-bit words, in CUDA.
 //
 // Source: J. O'Connor, J.-P. Aumasson, S. Neves, Z. Wilcox-O'Hearn, "BLAKE3: one
-// function, fast everywhere" (2020), sections 2.1 to 2.4. The host's compressions
+// function, fast everywhere" (2020), sections 2.1 to 2.4 and 2.6. The host's compressions
 // are those of lukechampine.com/blake3.
 package blake3
 
@@ -18,6 +18,14 @@ func Sum(key *[8]uint32, data []byte) [8]uint32 {
 	n := subtree(key, data, 0)
 	n.Flags |= guts.FlagRoot
 	return guts.ChainingValue(n)
+}
+
+// Output is the first 64 bytes of the keyed hash's extendable output, the first half
+// of which is Sum (section 2.6). Data may be empty.
+func Output(key *[8]uint32, data []byte) [16]uint32 {
+	n := subtree(key, data, 0)
+	n.Flags |= guts.FlagRoot
+	return guts.CompressNode(n)
 }
 
 // subtree is the node above the chunks of data, of which the first has that number;

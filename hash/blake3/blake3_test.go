@@ -30,3 +30,26 @@ func TestSum(t *testing.T) {
 		}
 	}
 }
+
+// Output goes on where Sum ends, and has a value for the empty string.
+func TestOutput(t *testing.T) {
+	key := []byte("whats the Elvish word for friend")
+	var words [8]uint32
+	for i := range words {
+		words[i] = binary.LittleEndian.Uint32(key[4*i:])
+	}
+	for _, n := range []int{0, 1, 3, 8, 63, 64, 65, 1024, 1025, 5121} {
+		data := make([]byte, n)
+		for i := range data {
+			data[i] = byte(i % 251)
+		}
+		h := blake3.New(64, key)
+		_, _ = h.Write(data) // never fails
+		want := h.Sum(nil)
+		for i, w := range Output(&words, data) {
+			if w != binary.LittleEndian.Uint32(want[4*i:]) {
+				t.Fatalf("%d bytes: word %d is %08x, want %x", n, i, w, want[4*i:4*i+4])
+			}
+		}
+	}
+}
