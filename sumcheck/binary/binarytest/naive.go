@@ -40,7 +40,7 @@ func NewInstance(seed uint64, s binary.Shape) *Instance {
 	for range s.Bits() {
 		column := make([]uint32, s.Words())
 		for i := range column {
-			column[i] = rng.Uint32() & gf2.PaddingMask(s.Vars)
+			column[i] = rng.Uint32() &^ gf2.PaddingMask(s.Vars)
 		}
 		in.Bits = append(in.Bits, column)
 	}
