@@ -1,0 +1,239 @@
+package prover
+
+import (
+	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/sumcheck/binary"
+)
+
+// sumKind is how BDT-1 and BDT-2 go over tables.
+type sumKind int
+
+const (
+	byTables sumKind = iota // a whole table at a time, as the seed's baseline
+	byBlocks                // all of a block of indices at a time, as SumCATS
+)
+
+// hostPlan is one of the seed's algorithms: BDT-2 in the rounds before expand,
+// BDT-1 over rebuilt batches in those before rebuild, BDT-1 in the rest.
+type hostPlan struct {
+	expand, rebuild int
+	sum             sumKind
+}
+
+// switchover is the round in which BDT-1 takes over from BDT-2: the first that is
+// cheaper by the seed's operation counts (section IV.A).
+func switchover(d int) int { return [...]int{2: 3, 3: 2, 4: 2, 5: 1}[d] }
+
+// rebuildUntil is the round in which folded tables take over from rebuilt
+// batches, found by measurement as the seed has it.
+func rebuildUntil(int) int { return 3 }
+
+func (h *host) bdt(p hostPlan) error {
+	expand := min(p.expand, h.n)
+	for h.round() < expand {
+		if err := h.bdt2(p.sum); err != nil {
+			return err
+		}
+	}
+	list := []hostTable{nil}
+	var err error
+	if list[0], err = h.boundLead(); err != nil {
+		return err
+	}
+	for h.round() < min(p.rebuild, h.n) {
+		if err := h.rebuilt(list[0]); err != nil {
+			return err
+		}
+	}
+	for _, c := range h.columns() {
+		t, err := h.boundColumn(c)
+		if err != nil {
+			return err
+		}
+		list = append(list, t)
+	}
+	return h.bdt1(list, p.sum)
+}
+
+// finish ends the proof with the tables' values.
+func (h *host) finish(list []hostTable) error {
+	for j, t := range list {
+		if j == 0 && h.in.Kind == binary.EqBits {
+			continue
+		}
+		h.proof.Evals = append(h.proof.Evals, t.value())
+	}
+	return nil
+}
+
+// points are 0, 2, .., d: where a message has values.
+func (h *host) points() []gf2.Element {
+	p := []gf2.Element{{}}
+	for y := 2; y <= h.d; y++ {
+		p = append(p, small(y))
+	}
+	return p
+}
+
+// bdt1 does all rounds that are left: each value of a message is the sum of the
+// product of all tables folded about it (the seed's section III.A).
+func (h *host) bdt1(list []hostTable, kind sumKind) error {
+	sum := h.sumBlocks
+	if kind == byTables {
+		sum = h.sumTables
+		if h.left() > 0 {
+			var err error
+			half := 1 << (h.left() - 1)
+			if h.product, err = h.alloc(half); err != nil {
+				return err
+			}
+			if h.folded, err = h.alloc(half); err != nil {
+				return err
+			}
+		}
+	}
+	for h.left() > 0 {
+		values, err := sum(list)
+		if err != nil {
+			return err
+		}
+		r := h.send(values)
+		for _, t := range list {
+			if err := t.bind(h, r); err != nil {
+				return err
+			}
+		}
+	}
+	return h.finish(list)
+}
+
+// sumTables folds and composes whole tables.
+func (h *host) sumTables(list []hostTable) ([]gf2.Element, error) {
+	half := 1 << (h.left() - 1)
+	var values []gf2.Element
+	for _, y := range h.points() {
+		for j, t := range list {
+			err := h.chunks(half, func(lo, hi int) {
+				if j == 0 {
+					t.fold(h.product[lo:hi], y, lo)
+					return
+				}
+				t.fold(h.folded[lo:hi], y, lo)
+			})
+			if j > 0 && err == nil {
+				err = h.chunks(half, func(lo, hi int) {
+					mulSlice(h.product[lo:hi], h.product[lo:hi], h.folded[lo:hi])
+				})
+			}
+			if err != nil {
+				return nil, err
+			}
+		}
+		v, err := h.sums(half, 1, func(lo, hi int, sum []gf2.Element) { sum[0] = addUp(h.product[lo:hi]) })
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v[0])
+	}
+	return values, nil
+}
+
+// sumBlocks folds and composes a block at a time.
+func (h *host) sumBlocks(list []hostTable) ([]gf2.Element, error) {
+	points := h.points()
+	return h.sums(1<<(h.left()-1), len(points), func(lo, hi int, sum []gf2.Element) {
+		var product, folded [hostChunk]gf2.Element
+		for ; lo < hi; lo += hostChunk {
+			p, f := product[:min(hostChunk, hi-lo)], folded[:min(hostChunk, hi-lo)]
+			for i, y := range points {
+				list[0].fold(p, y, lo)
+				for _, t := range list[1 : len(list)-1] {
+					t.fold(f, y, lo)
+					mulSlice(p, p, f)
+				}
+				list[len(list)-1].fold(f, y, lo)
+				sum[i] = sum[i].Add(dot(p, f))
+			}
+		}
+	})
+}
+
+// rebuilt is a round of BDT-1 in which the folded bits are rebuilt from bits and
+// the products of the challenges (the seed's Algorithm 3).
+func (h *host) rebuilt(lead hostTable) error {
+	points, weights := h.points(), eqValues(h.point, gf2.One())
+	size := 1 << h.left()
+	cols := h.columns()
+	values, err := h.sums(size/2, len(points), func(lo, hi int, sum []gf2.Element) {
+		var product, folded [hostChunk]gf2.Element
+		batches := make([]gf2.Element, 2*hostChunk*len(cols))
+		for ; lo < hi; lo += hostChunk {
+			n := min(hostChunk, hi-lo)
+			batch := func(k int) []gf2.Element { return batches[k*hostChunk : k*hostChunk+n] }
+			for j, c := range cols {
+				c.batch(batch(2*j), weights, size, lo)
+				c.batch(batch(2*j+1), weights, size, size/2+lo)
+			}
+			p, f := product[:n], folded[:n]
+			for i, y := range points {
+				lead.fold(p, y, lo)
+				for j := range cols {
+					foldSlice(f, batch(2*j), batch(2*j+1), y)
+					if j == len(cols)-1 {
+						sum[i] = sum[i].Add(dot(p, f))
+						break
+					}
+					mulSlice(p, p, f)
+				}
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	return lead.bind(h, h.send(values))
+}
+
+// boundLead is p_1 with the variables of the rounds so far bound, all at once.
+func (h *host) boundLead() (hostTable, error) {
+	if h.in.Kind == binary.EqBits {
+		i := h.round()
+		return newEqRest(h.in.Z[i:], binary.EqEval(h.in.Z[:i], h.point)), nil
+	}
+	values := h.in.Ext[0].Host()
+	if h.round() == 0 {
+		return &extTable{values: values}, nil
+	}
+	weights, size := eqValues(h.point, gf2.One()), 1<<h.left()
+	dst, err := h.alloc(size)
+	if err != nil {
+		return nil, err
+	}
+	err = h.chunks(size, func(lo, hi int) {
+		var term [hostChunk]gf2.Element
+		for ; lo < hi; lo += hostChunk {
+			n := min(hostChunk, hi-lo)
+			for l, r := range weights {
+				from := l*size + lo
+				if l == 0 {
+					scaleSlice(dst[lo:lo+n], values[from:from+n], r)
+					continue
+				}
+				scaleSlice(term[:n], values[from:from+n], r)
+				addSlice(dst[lo:lo+n], term[:n])
+			}
+		}
+	})
+	return &extTable{values: dst, own: true}, err
+}
+
+// boundColumn is a column with the variables of the rounds so far bound.
+func (h *host) boundColumn(c hostColumn) (hostTable, error) {
+	weights, size := eqValues(h.point, gf2.One()), 1<<h.left()
+	dst, err := h.alloc(size)
+	if err != nil {
+		return nil, err
+	}
+	err = h.chunks(size, func(lo, hi int) { c.batch(dst[lo:hi], weights, size, lo) })
+	return &extTable{values: dst, own: true}, err
+}

@@ -1,0 +1,266 @@
+package prover
+
+import (
+	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/sumcheck/binary"
+)
+
+// hostTail is the fused prover over tables of elements: a pass folds by the
+// challenge of the round before and sums up the next message. Tables are in the
+// basis of toWork.
+type hostTail struct {
+	h      *host
+	tables [][]gf2.Element
+	size   int // entries of each
+
+	// source is the caller's tables, in the tower's basis, until the first fold
+	// leaves it in tables; nil if there are none.
+	source [][]gf2.Element
+
+	// If p_1 is eq, tables holds the others: the message is scale * eq(z_0, X) times
+	// the sum of eq(z_1.., x) and the tables' product, of degree one less (Gruen,
+	// ePrint 2024/108), and eq(z_1.., x) is two tables (Dao and Thaler).
+	z     []gf2.Element
+	scale gf2.Element
+}
+
+// rounds does all that are left, and the evaluations.
+func (t *hostTail) rounds() error {
+	h := t.h
+	var r *gf2.Element
+	for h.left() > 0 {
+		c, err := t.pass(r)
+		if err != nil {
+			return err
+		}
+		var next gf2.Element
+		if h.in.Kind == binary.EqBits {
+			next = h.sendEq(t.scale, t.z[0], c)
+			t.scale, t.z = t.scale.Mul(eqLine(t.z[0], next)), t.z[1:]
+		} else {
+			// S(0) + S(1) is the sum of all coefficients but the constant one.
+			c[h.d-1] = h.claim
+			for i := 1; i <= h.d; i++ {
+				if i != h.d-1 {
+					c[h.d-1] = c[h.d-1].Add(c[i])
+				}
+			}
+			next = h.sendCoefficients(c)
+		}
+		next = workOf(next)
+		r = &next
+	}
+	for _, v := range t.source { // of one variable
+		v = append([]gf2.Element(nil), v...)
+		toWork(v, v)
+		t.tables = append(t.tables, v)
+	}
+	for _, v := range t.tables {
+		at := v[:1]
+		if r != nil {
+			foldWork(at, at, v[1:2], *r)
+		}
+		h.proof.Evals = append(h.proof.Evals, towerOf(at[0]))
+	}
+	return nil
+}
+
+func (t *hostTail) factors() int {
+	if t.z != nil {
+		return t.h.d - 1
+	}
+	return t.h.d
+}
+
+// allExt is the fused prover from the caller's tables on.
+func (h *host) allExt() error {
+	t := &hostTail{h: h, size: 1 << h.n}
+	for _, v := range h.in.Ext {
+		t.source = append(t.source, v.Host())
+	}
+	return t.rounds()
+}
+
+// tailBlock is working memory of a pass: lower and upper halves of a block of each
+// table, eq's weights, and coefficients of products.
+type tailBlock struct {
+	lo, hi     [][]gf2.Element
+	own        [][]gf2.Element // for lo, while tables are the caller's
+	eq         []gf2.Element
+	even, odd  [][]gf2.Element
+	sums, temp []gf2.Element
+}
+
+func newTailBlock(factors int) *tailBlock {
+	list := func(n int) [][]gf2.Element {
+		out, all := make([][]gf2.Element, n), make([]gf2.Element, n*tailChunk)
+		for i := range out {
+			out[i] = all[i*tailChunk : (i+1)*tailChunk]
+		}
+		return out
+	}
+	return &tailBlock{lo: make([][]gf2.Element, factors), hi: list(factors), own: list(factors), eq: make([]gf2.Element, tailChunk),
+		even: list(factors + 1), odd: list(factors + 1), sums: make([]gf2.Element, factors+1), temp: make([]gf2.Element, tailChunk)}
+}
+
+// tailChunk is the number of pairs that a pass takes at a time: a block's tables
+// and coefficients fit a core's second cache, most of them the first.
+const tailChunk = 128
+
+// pass binds the variable of the round before to r, if there was one, and returns
+// the coefficients of the next message: all of inner's if p_1 is eq, otherwise
+// those of S but c_(d-1).
+func (t *hostTail) pass(r *gf2.Element) ([]gf2.Element, error) {
+	h := t.h
+	half := t.size / 2 // pairs
+	if r != nil {
+		half /= 2
+	}
+	if r != nil && t.source != nil {
+		for range t.source {
+			v, err := h.alloc(2 * half)
+			if err != nil {
+				return nil, err
+			}
+			t.tables = append(t.tables, v)
+		}
+	}
+	var eq *eqTable
+	if h.in.Kind == binary.EqBits {
+		eq = newEqTable(t.z[1:], gf2.One())
+		toWork(eq.hi, eq.hi)
+		toWork(eq.lo, eq.lo)
+	}
+	sums, err := h.sums(half, h.d+1, func(from, to int, sum []gf2.Element) {
+		b := newTailBlock(t.factors())
+		for ; from < to; from += tailChunk {
+			n := min(tailChunk, to-from)
+			for j := range b.hi {
+				b.hi[j] = b.hi[j][:n]
+				t.line(b, j, from, half, r)
+			}
+			if eq != nil {
+				b.weigh(eq, from, n)
+			} else {
+				b.sum(n)
+			}
+			addSlice(sum[:len(b.sums)], b.sums)
+		}
+	})
+	if r != nil {
+		t.size, t.source = 2*half, nil
+	}
+	fromWork(sums, sums)
+	if eq != nil {
+		sums = sums[:h.d]
+	}
+	return sums, err
+}
+
+// line leaves n values of table j from an index on in b.lo, and in b.hi their
+// differences from those half a table further, with the variable before them bound
+// to r, if there was one.
+func (t *hostTail) line(b *tailBlock, j, from, half int, r *gf2.Element) {
+	slope := b.hi[j]
+	n := len(slope)
+	switch {
+	case t.source != nil && r == nil:
+		b.lo[j] = b.own[j][:n]
+		toWork(b.lo[j], t.source[j][from:from+n])
+		toWork(slope, t.source[j][half+from:half+from+n])
+	case t.source != nil:
+		v, s := t.tables[j], t.source[j]
+		b.lo[j] = v[from : from+n]
+		for i := range 2 {
+			to := v[i*half+from : i*half+from+n]
+			toWork(to, s[i*half+from:i*half+from+n])
+			toWork(slope, s[(i+2)*half+from:(i+2)*half+from+n])
+			foldWork(to, to, slope, *r)
+		}
+		copy(slope, v[half+from:half+from+n])
+	default:
+		v := t.tables[j]
+		b.lo[j] = v[from : from+n]
+		upper := v[half+from : half+from+n]
+		if r != nil {
+			foldWork(b.lo[j], b.lo[j], v[2*half+from:2*half+from+n], *r)
+			foldWork(upper, upper, v[3*half+from:3*half+from+n], *r)
+		}
+		copy(slope, upper)
+	}
+	addSlice(slope, b.lo[j])
+}
+
+// product multiplies the lines of the tables in list, of n pairs, to coefficients.
+func (b *tailBlock) product(list []int, n int) [][]gf2.Element {
+	j := list[0]
+	cur := [][]gf2.Element{b.lo[j], b.hi[j]}
+	next, other := b.even, b.odd
+	for _, j := range list[1:] {
+		lo, hi := b.lo[j], b.hi[j]
+		m := len(cur)
+		out := next[:m+1]
+		for i := range out {
+			out[i] = out[i][:n]
+		}
+		mulWork(out[0], cur[0], lo)
+		mulWork(out[m], cur[m-1], hi)
+		if m == 2 { // Karatsuba
+			x, y := b.temp[:n], out[1]
+			copy(x, cur[0])
+			addSlice(x, cur[1])
+			copy(y, lo)
+			addSlice(y, hi)
+			mulWork(y, y, x)
+			addSlice(y, out[0])
+			addSlice(y, out[2])
+		} else {
+			for i := 1; i < m; i++ {
+				mulWork(out[i], cur[i], lo)
+				mulWork(b.temp[:n], cur[i-1], hi)
+				addSlice(out[i], b.temp[:n])
+			}
+		}
+		cur, next, other = out, other, next
+	}
+	return cur
+}
+
+// sum leaves the sums over the block of the coefficients of all tables' product
+// but the last one but one.
+func (b *tailBlock) sum(n int) {
+	last := len(b.lo) - 1
+	list := [...]int{0, 1, 2, 3, 4}
+	cur := b.product(list[:last], n)
+	d := last + 1
+	clear(b.sums)
+	for i := range b.sums {
+		if i == d-1 {
+			continue
+		}
+		if i < d {
+			b.sums[i] = dotWork(cur[i], b.lo[last])
+		}
+		if i > 0 {
+			b.sums[i] = b.sums[i].Add(dotWork(cur[i-1], b.hi[last]))
+		}
+	}
+}
+
+// weigh leaves the sums of the coefficients of all tables' product times eq's
+// weights from an index on.
+func (b *tailBlock) weigh(eq *eqTable, from, n int) {
+	w := b.eq[:n]
+	for at := 0; at < n; {
+		i := (from + at) & (len(eq.lo) - 1)
+		m := min(n-at, len(eq.lo)-i)
+		scaleWork(w[at:at+m], eq.lo[i:i+m], eq.hi[(from+at)>>eq.low])
+		at += m
+	}
+	list := [...]int{0, 1, 2, 3, 4}
+	cur := b.product(list[:len(b.lo)], n)
+	clear(b.sums)
+	for i, c := range cur {
+		b.sums[i] = dotWork(c, w)
+	}
+}

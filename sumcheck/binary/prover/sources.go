@@ -1,0 +1,8 @@
+package prover
+
+import "github.com/zkwarp/zkwarp/device/kernel"
+
+// Sources are the package's kernels.
+func Sources() []*kernel.Source {
+	return nil
+}
