@@ -47,7 +47,9 @@ var Rooms = map[string]Room{
 	"logup":  {Rank: 7, Imports: []string{"device", "field", "sumcheck", "transcript"}},
 	"whir":   {Rank: 7, Imports: []string{"device", "field", "hash", "merkle", "mle", "ntt", "transcript"}},
 
-	"bitproof": {Rank: 8, Imports: []string{"device", "field", "fribinius", "sumcheck", "transcript"}},
+	"bitproof":  {Rank: 8, Imports: []string{"device", "field", "fribinius", "sumcheck", "transcript"}},
+	"fribinius": {Rank: 7, Imports: []string{"device", "field", "merkle", "ntt", "transcript"}},
+
 	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "matrix", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 
 	"examples": {Rank: 9, Imports: []string{"device", "whir", "zkml"}},

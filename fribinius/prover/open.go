@@ -1,0 +1,174 @@
+package prover
+
+import (
+	"context"
+	"errors"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/fribinius"
+	"github.com/zkwarp/zkwarp/merkle"
+	"github.com/zkwarp/zkwarp/transcript/tower"
+)
+
+// opening is one run of Open.
+type opening struct {
+	ctx   context.Context
+	q     *device.Queue
+	p     *fribinius.Params
+	c     *Committed
+	tr    *tower.Transcript
+	point []gf2.Element
+
+	value gf2.Element
+	proof *fribinius.Proof
+
+	eq     device.Buffer[gf2.Element] // eq(z, y), z being the point's first coordinates
+	layers []layer
+}
+
+// layer is a committed word and its tree; the first one's are the Committed's.
+type layer struct {
+	word device.Buffer[gf2.Element]
+	tree *tree
+}
+
+func (o *opening) err() error { return errors.Join(o.ctx.Err(), o.q.Err()) }
+
+func (o *opening) free() {
+	o.eq.Free()
+	if len(o.layers) > 0 {
+		for _, l := range o.layers[1:] {
+			l.word.Free()
+			if l.tree != nil {
+				l.tree.Free()
+			}
+		}
+	}
+}
+
+func (o *opening) run() error {
+	o.layers = []layer{{o.c.word, o.c.tree}}
+	o.proof = &fribinius.Proof{Roots: make([]fribinius.Root, len(o.p.Layers())-1)}
+	batch, err := o.ringSwitch()
+	if err != nil {
+		return err
+	}
+	claim := fribinius.Combine(fribinius.Transpose(o.proof.Partial), batch)
+	if o.q.OnHost() {
+		err = o.foldHost(claim, batch)
+	} else {
+		err = errNoDevice
+	}
+	if err != nil {
+		return err
+	}
+	return o.query()
+}
+
+// ringSwitch computes the partial evaluations, and with them the value, absorbs both,
+// and draws the challenges that combine the 128 claims about the packed polynomial.
+func (o *opening) ringSwitch() (batch []gf2.Element, err error) {
+	defer o.q.Span("ring switching")()
+	n := o.p.MessageVars()
+	if o.eq, err = device.Alloc[gf2.Element](o.q, 1<<n); err != nil {
+		return nil, err
+	}
+	if err := expand(o.q, o.eq, o.point[:n]); err != nil {
+		return nil, err
+	}
+	if o.proof.Partial, err = partial(o.q, o.eq, o.c.message); err != nil {
+		return nil, err
+	}
+	o.value = fribinius.Combine(o.proof.Partial, o.point[n:])
+	o.p.AbsorbStatement(o.tr, o.c.root, o.point, o.value)
+	o.tr.Absorb(o.proof.Partial)
+	return o.tr.Challenges(fribinius.Packing), o.err()
+}
+
+// foldHost runs the sum-check on the tables of the weight and of the message, and
+// folds the codeword by the same challenges, a layer at a time.
+func (o *opening) foldHost(claim gf2.Element, batch []gf2.Element) error {
+	weight := o.eq.Host()
+	weigh(weight, batch)
+	message := o.c.message.Host()
+	var r []gf2.Element
+	rounds := func(n int) error {
+		r = r[:0]
+		for range n {
+			if err := o.err(); err != nil {
+				return err
+			}
+			m := sums(weight, message)
+			o.proof.Rounds = append(o.proof.Rounds, m)
+			o.tr.Absorb([]gf2.Element{m.AtZero, m.Lead})
+			x := o.tr.Challenge()
+			claim = m.At(claim, x)
+			r = append(r, x)
+			half := len(weight) / 2
+			fold(weight[:half], weight, x)
+			next := message[:half]
+			if len(o.proof.Rounds) == 1 {
+				next = make([]gf2.Element, half) // the caller's bits stay as they are
+			}
+			fold(next, message, x)
+			weight, message = weight[:half], next
+		}
+		return nil
+	}
+	word := o.c.word.Host()
+	shapes := o.p.Layers()
+	for i, l := range shapes {
+		if err := rounds(l.Fold); err != nil {
+			return err
+		}
+		if i+1 == len(shapes) {
+			break
+		}
+		next, err := device.Alloc[gf2.Element](o.q, len(word)>>l.Fold)
+		if err != nil {
+			return err
+		}
+		o.layers = append(o.layers, layer{word: next})
+		foldWord(next.Host(), word, r)
+		word = next.Host()
+		t, err := hashTree(o.q, o.p, i+1, next)
+		if err != nil {
+			return err
+		}
+		o.layers[i+1].tree = t
+		if o.proof.Roots[i], err = readRoot(o.q, t); err != nil {
+			return err
+		}
+		o.tr.AbsorbWords(o.proof.Roots[i][:])
+	}
+	o.proof.Final = append([]gf2.Element(nil), message...)
+	o.tr.Absorb(o.proof.Final)
+	return rounds(o.p.FinalVars())
+}
+
+// query opens all layers at random places.
+func (o *opening) query() error {
+	defer o.q.Span("queries")()
+	sampled, err := o.tr.Indices(o.p.Queries(), o.p.LogLeaves(0))
+	if err != nil {
+		return err
+	}
+	indices := make([]int, len(sampled))
+	for i, s := range sampled {
+		indices[i] = int(s)
+	}
+	for i, l := range o.p.Layers() {
+		if i > 0 {
+			for k := range indices {
+				indices[k] >>= l.Fold
+			}
+		}
+		opened, err := o.layers[i].tree.Open(device.View[merkle.Word](o.layers[i].word), merkle.RowMajor(), indices)
+		if err != nil {
+			return err
+		}
+		o.proof.Openings = append(o.proof.Openings, *opened)
+	}
+	return o.err()
+}
