@@ -14,6 +14,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/ptxtest"
 	fields "github.com/zkwarp/zkwarp/field/conformance"
 	fp64 "github.com/zkwarp/zkwarp/field/fp64/conformance"
+	gf2 "github.com/zkwarp/zkwarp/field/gf2/conformance"
 	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
 	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
 	logup "github.com/zkwarp/zkwarp/logup/prover"
@@ -55,6 +56,7 @@ func All() []*kernel.Source {
 			bench.BabyBearHashSource,
 			bench.KoalaBearHashSource,
 			bench.RandomSource,
+			gf2.Source,
 			logup.Source,
 			logup.TailSource,
 			m31.Source,
