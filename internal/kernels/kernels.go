@@ -28,6 +28,7 @@ import (
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
+	tower "github.com/zkwarp/zkwarp/transcript/tower/prover"
 	whir "github.com/zkwarp/zkwarp/whir/prover"
 	zkml "github.com/zkwarp/zkwarp/zkml/prover"
 )
@@ -65,6 +66,7 @@ func All() []*kernel.Source {
 			mle.RestrictSource,
 			mle.Source,
 			ptxtest.Source,
+			tower.Source,
 			zkml.ClaimsSource,
 			zkml.Source,
 		},

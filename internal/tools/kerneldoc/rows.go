@@ -97,4 +97,6 @@ var rows = []row{
 		[]string{"pick_*"}, "an element read and written, an index read", nil},
 	{"MSM: measured inputs", "`msm/known`: points with known discrete logarithms (in `msm/fixedbase`, tables), random scalars, their sum's logarithm",
 		[]string{"bases_pairs_*", "scalars_*"}, "", nil},
+	{"transcript of binary towers", "`transcript/tower/prover`: a list absorbed, challenges or indices drawn, a search for work; in protocols' own kernels by `tower.cuh`",
+		[]string{"tower_*"}, "bound by latency", nil},
 }
