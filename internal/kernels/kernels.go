@@ -25,6 +25,7 @@ import (
 	"github.com/zkwarp/zkwarp/msm/fixedbase"
 	ntt "github.com/zkwarp/zkwarp/ntt/prover"
 	"github.com/zkwarp/zkwarp/ntt/scalar"
+	binary "github.com/zkwarp/zkwarp/sumcheck/binary/prover"
 	sumcheck "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/sumcheck/sumchecktest"
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
@@ -37,6 +38,7 @@ import (
 func All() []*kernel.Source {
 	return slices.Concat(
 		bench.MSMFieldSources(),
+		binary.Sources(),
 		curve.Sources(),
 		bench.ProductSources(),
 		fields.Sources(),
