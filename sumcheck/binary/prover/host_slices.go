@@ -19,7 +19,9 @@ func addUp(a []gf2.Element) (s gf2.Element) {
 
 // maskedSum is the sum of the elements of a whose bit is set in the words.
 func maskedSum(a []gf2.Element, words []uint32) (s gf2.Element) {
-	for i, w := range words {
+	s, done := maskedBlocks(a, words)
+	for i := done; i < len(words); i++ {
+		w := words[i]
 		block := a[32*i : min(32*i+32, len(a))]
 		for b, v := range block {
 			m := -uint64(w >> b & 1)

@@ -167,17 +167,28 @@ type windowBlock struct {
 	s        *scheme
 	masks    *maskMemory
 	products []windowProduct
-	rows     []gf2.Element
-	forms    [][hostChunk]gf2.Element // of p_1, 3^k
+	rows     []gf2.Element            // four of each if vectors are in use
+	forms    [][hostChunk]gf2.Element // of p_1, 3^k, unless vectors are in use
+	doubled  []byte                   // masks for vectors
 }
 
 func newWindowBlock(s *scheme) *windowBlock {
-	return &windowBlock{s: s, masks: s.memory(), products: windowProducts(s.d), rows: make([]gf2.Element, power(s.d+1, s.k)),
-		forms: make([][hostChunk]gf2.Element, power(3, s.k))}
+	rows := power(s.d+1, s.k)
+	return &windowBlock{s: s, masks: s.memory(), products: windowProducts(s.d),
+		rows: make([]gf2.Element, 4*rows), doubled: make([]byte, rows*hostChunk/4)}
 }
 
+// add adds n indices; values begins with the first one's of prefix 0, and prefixes
+// are size apart.
 func (w *windowBlock) add(masks []lanes, values []gf2.Element, size, n int) {
 	s := w.s
+	if hasWindow() && n == hostChunk && s.k >= 2 {
+		w.windowAdd(masks, values, size)
+		return
+	}
+	if w.forms == nil {
+		w.forms = make([][hostChunk]gf2.Element, power(3, s.k))
+	}
 	// Forms of A: the values at prefixes, then slopes variable by variable, of which
 	// the first is the most significant digit.
 	for u := range power(2, s.k) {
@@ -201,7 +212,7 @@ func (w *windowBlock) add(masks []lanes, values []gf2.Element, size, n int) {
 			form, mask, row = 3*form+int(q.a), (s.d+1)*mask+q.b, (s.d+1)*row+q.row
 		}
 		unpack(words[:], &masks[mask], 0, n)
-		w.rows[row] = w.rows[row].Add(maskedSum(w.forms[form][:n], words[:(n+31)/32]))
+		w.rows[4*row] = w.rows[4*row].Add(maskedSum(w.forms[form][:n], words[:(n+31)/32]))
 	}
 }
 
@@ -214,7 +225,12 @@ func hasSlope(f int) bool {
 	return false
 }
 
-func (w *windowBlock) result(sum []gf2.Element) { copy(sum, w.rows) }
+// result adds the rows to sum.
+func (w *windowBlock) result(sum []gf2.Element) {
+	for i := range sum {
+		sum[i] = sum[i].Add(addUp(w.rows[4*i : 4*i+4]))
+	}
+}
 
 // windowFold binds the window's k variables in p_1 and looks the folded bits up:
 // what the fused rounds start from.

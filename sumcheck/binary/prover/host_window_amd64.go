@@ -1,0 +1,119 @@
+//go:build !purego
+
+package prover
+
+import (
+	"github.com/klauspost/cpuid/v2"
+
+	"github.com/zkwarp/zkwarp/field/gf2"
+)
+
+//go:generate go run -tags=purego ./internal/genwindow
+
+// wide says whether this machine has the instructions of window_avx512_amd64.s;
+// tests try without.
+var wide = cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VBMI, cpuid.GFNI, cpuid.BMI2)
+
+//go:noescape
+func spreadAVX512(dst *byte, src *lanes, n int)
+
+//go:noescape
+func maskedAVX512(sum *gf2.Element, p *gf2.Element, words *uint32, n int)
+
+//go:noescape
+func window2x2AVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, n int)
+
+//go:noescape
+func window2x2SumAVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, other *gf2.Element, n int)
+
+//go:noescape
+func window3x2AVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, n int)
+
+//go:noescape
+func window3x2SumAVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, other *gf2.Element, n int)
+
+//go:noescape
+func window4x2AVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, n int)
+
+//go:noescape
+func window4x2SumAVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, other *gf2.Element, n int)
+
+//go:noescape
+func window5x1AVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, n int)
+
+//go:noescape
+func window5x1SumAVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride int, other *gf2.Element, n int)
+
+// maskedBlocks is the sum of the elements of a whose bit is set, over as many whole
+// words as a fills, and the number of those.
+func maskedBlocks(a []gf2.Element, words []uint32) (s gf2.Element, n int) {
+	n = min(len(words), len(a)/32)
+	if !wide || n == 0 {
+		return s, 0
+	}
+	var v [4]gf2.Element
+	maskedAVX512(&v[0], &a[0], &words[0], n)
+	return addUp(v[:]), n
+}
+
+// hasWindow says whether windowAdd may be called.
+func hasWindow() bool { return wide }
+
+// windowRun is the number of indices that windowAdd goes over before it goes over
+// them again for another product of the first variable: what it reads of p_1 stays
+// in a core's first cache.
+const windowRun = 128
+
+// windowAdd adds a block of hostChunk indices to the rows of a window, each of
+// which is four sums that make one. doubled is room for the masks with each bit
+// twice.
+func (w *windowBlock) windowAdd(masks []lanes, values []gf2.Element, size int) {
+	s := w.s
+	spreadAVX512(&w.doubled[0], &masks[0], len(masks))
+	inner := 2
+	if s.d == 5 {
+		inner = 1
+	}
+	rows, stride := power(s.d+1, inner), size*gf2.Size
+	if s.k == inner {
+		windowKernel(s.d, &w.rows[0], &w.doubled[0], &values[0], nil, stride, hostChunk/4)
+		return
+	}
+	half := size << inner
+	for x := 0; x < hostChunk; x += windowRun {
+		for _, p := range w.products {
+			to, mask := &w.rows[4*rows*p.row], &w.doubled[128*rows*p.b+x/4]
+			zero, one := &values[x], &values[half+x]
+			switch p.a {
+			case atZero:
+				windowKernel(s.d, to, mask, zero, nil, stride, windowRun/4)
+			case atOne:
+				windowKernel(s.d, to, mask, one, nil, stride, windowRun/4)
+			default:
+				windowKernel(s.d, to, mask, zero, one, stride, windowRun/4)
+			}
+		}
+	}
+}
+
+// windowKernel adds n vectors of four indices to the rows of the last variables.
+func windowKernel(d int, rows *gf2.Element, masks *byte, p, other *gf2.Element, stride, n int) {
+	switch {
+	case d == 2 && other == nil:
+		window2x2AVX512(rows, masks, p, stride, n)
+	case d == 2:
+		window2x2SumAVX512(rows, masks, p, stride, other, n)
+	case d == 3 && other == nil:
+		window3x2AVX512(rows, masks, p, stride, n)
+	case d == 3:
+		window3x2SumAVX512(rows, masks, p, stride, other, n)
+	case d == 4 && other == nil:
+		window4x2AVX512(rows, masks, p, stride, n)
+	case d == 4:
+		window4x2SumAVX512(rows, masks, p, stride, other, n)
+	case other == nil:
+		window5x1AVX512(rows, masks, p, stride, n)
+	default:
+		window5x1SumAVX512(rows, masks, p, stride, other, n)
+	}
+}
