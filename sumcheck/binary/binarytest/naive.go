@@ -3,6 +3,7 @@
 package binarytest
 
 import (
+	"math/bits"
 	"math/rand/v2"
 
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -30,7 +31,7 @@ func Random(rng *rand.Rand, n int) []gf2.Element {
 }
 
 // NewInstance is a random claim of that shape, which must be a sound one, about tables
-// without zeros and columns of random bits.
+// without zeros and columns of random bits, none of them constant.
 func NewInstance(seed uint64, s binary.Shape) *Instance {
 	rng := rand.New(rand.NewPCG(seed, 0x7a6b))
 	in := &Instance{Claim: binary.Claim{Shape: s}}
@@ -38,17 +39,27 @@ func NewInstance(seed uint64, s binary.Shape) *Instance {
 		in.Ext = append(in.Ext, Random(rng, 1<<s.Vars))
 	}
 	for range s.Bits() {
-		column := make([]uint32, s.Words())
-		for i := range column {
-			column[i] = rng.Uint32() &^ gf2.PaddingMask(s.Vars)
-		}
-		in.Bits = append(in.Bits, column)
+		in.Bits = append(in.Bits, randomColumn(rng, s.Vars))
 	}
 	if s.Kind == binary.EqBits {
 		in.Claim.Z = Random(rng, s.Vars)
 	}
 	in.Claim.Value = in.Sum()
 	return in
+}
+
+func randomColumn(rng *rand.Rand, vars int) []uint32 {
+	column, padding := make([]uint32, gf2.BitWords(vars)), gf2.PaddingMask(vars)
+	for {
+		ones := 0
+		for i := range column {
+			column[i] = rng.Uint32() &^ padding
+			ones += bits.OnesCount32(column[i])
+		}
+		if ones != 0 && ones != 1<<vars {
+			return column
+		}
+	}
 }
 
 // Tables are the values of p_1, ..., p_d as elements.
