@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/zkwarp/zkwarp/bench"
+	bits "github.com/zkwarp/zkwarp/bitproof/prover"
 	curve "github.com/zkwarp/zkwarp/curve/conformance"
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/device/ptxtest"
@@ -39,6 +40,7 @@ func All() []*kernel.Source {
 	return slices.Concat(
 		bench.MSMFieldSources(),
 		binary.Sources(),
+		bits.Sources(),
 		curve.Sources(),
 		bench.ProductSources(),
 		fields.Sources(),

@@ -1,0 +1,9 @@
+package prover
+
+import (
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device/devicetest"
+)
+
+func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }
