@@ -204,27 +204,11 @@ func (h *host) boundLead() (hostTable, error) {
 	if h.round() == 0 {
 		return &extTable{values: values}, nil
 	}
-	weights, size := eqValues(h.point, gf2.One()), 1<<h.left()
-	dst, err := h.alloc(size)
+	dst, err := h.alloc(1 << h.left())
 	if err != nil {
 		return nil, err
 	}
-	err = h.chunks(size, func(lo, hi int) {
-		var term [hostChunk]gf2.Element
-		for ; lo < hi; lo += hostChunk {
-			n := min(hostChunk, hi-lo)
-			for l, r := range weights {
-				from := l*size + lo
-				if l == 0 {
-					scaleSlice(dst[lo:lo+n], values[from:from+n], r)
-					continue
-				}
-				scaleSlice(term[:n], values[from:from+n], r)
-				addSlice(dst[lo:lo+n], term[:n])
-			}
-		}
-	})
-	return &extTable{values: dst, own: true}, err
+	return &extTable{values: dst, own: true}, h.combine(dst, values, eqValues(h.point, gf2.One()), towerBasis)
 }
 
 // boundColumn is a column with the variables of the rounds so far bound.

@@ -182,7 +182,7 @@ func newWindowBlock(s *scheme) *windowBlock {
 // are size apart.
 func (w *windowBlock) add(masks []lanes, values []gf2.Element, size, n int) {
 	s := w.s
-	if hasWindow() && n == hostChunk && s.k >= 2 {
+	if hasVectors() && n == hostChunk && s.k >= 2 {
 		w.windowAdd(masks, values, size)
 		return
 	}
@@ -240,12 +240,11 @@ func (h *host) windowFold(k int) (*hostTail, error) {
 		t.z = h.in.Z[k:]
 		t.scale = binary.EqEval(h.in.Z[:k], h.point)
 	} else {
-		p, err := h.boundLead()
+		values, err := h.alloc(t.size)
 		if err != nil {
 			return nil, err
 		}
-		values := p.(*extTable).values
-		if err := h.chunks(len(values), func(lo, hi int) { toWork(values[lo:hi], values[lo:hi]) }); err != nil {
+		if err := h.combine(values, h.in.Ext[0].Host(), eqValues(h.point, gf2.One()), workBasis); err != nil {
 			return nil, err
 		}
 		t.tables = append(t.tables, values)

@@ -56,8 +56,17 @@ func maskedBlocks(a []gf2.Element, words []uint32) (s gf2.Element, n int) {
 	return addUp(v[:]), n
 }
 
-// hasWindow says whether windowAdd may be called.
-func hasWindow() bool { return wide }
+// hasVectors says whether windowAdd and applyMatrices may be called.
+func hasVectors() bool { return wide }
+
+//go:noescape
+func applyAVX512(dst *gf2.Element, p *gf2.Element, stride int, matrices *uint64, scratch *byte, n int)
+
+// applyMatrices writes the sum of the matrices' products with matrixBlock elements
+// each, size apart, to dst. scratch has as many bytes as all of those.
+func applyMatrices(dst, values []gf2.Element, size int, matrices []uint64, scratch []byte) {
+	applyAVX512(&dst[0], &values[0], size*gf2.Size, &matrices[0], &scratch[0], len(matrices)/matrixWords)
+}
 
 // windowRun is the number of indices that windowAdd goes over before it goes over
 // them again for another product of the first variable: what it reads of p_1 stays

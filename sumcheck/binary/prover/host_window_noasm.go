@@ -6,6 +6,8 @@ import "github.com/zkwarp/zkwarp/field/gf2"
 
 func maskedBlocks([]gf2.Element, []uint32) (s gf2.Element, n int) { return s, 0 }
 
-func hasWindow() bool { return false }
+func hasVectors() bool { return false }
+
+func applyMatrices([]gf2.Element, []gf2.Element, int, []uint64, []byte) {}
 
 func (w *windowBlock) windowAdd([]lanes, []gf2.Element, int) {}

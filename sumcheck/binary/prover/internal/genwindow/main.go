@@ -184,6 +184,62 @@ func (a *asm) masked() {
 	})
 }
 
+// transpose exchanges registers and bytes of 16 in each 128 bits: interleaving the
+// bytes of registers i and i+8 rotates the eight bits of (register, byte) by one,
+// and four times swaps the two.
+func (a *asm) transpose(r [16]vecasm.Reg) [16]vecasm.Reg {
+	for range 4 {
+		var to [16]vecasm.Reg
+		for i := range 8 {
+			to[2*i] = a.To("VPUNPCKLBW", r[i+8], r[i])
+			to[2*i+1] = a.To("VPUNPCKHBW", r[i+8], r[i])
+		}
+		r = to
+	}
+	return r
+}
+
+// apply adds up n matrices over GF(2) times 64 elements each, stride bytes apart. A
+// vector of bytes holds one byte of each of 64 elements; an eighth of a matrix's rows
+// and of its columns is a word, and a byte's products with it one instruction. The
+// words of a matrix are in the order of columns, then rows.
+func (a *asm) apply() {
+	a.Function(vecasm.Function{Name: "apply", Args: []string{"dst *gf2.Element", "p *gf2.Element", "stride int", "matrices *uint64", "scratch *byte"}, Block: 1}, func(p []string) {
+		dst, src, stride, matrix, scratch := p[0], p[1], p[2], p[3], p[4]
+		a.Op("MOVQ", scratch, "R9")
+		a.Op("MOVQ", a.N(), "AX")
+		a.Loop("loop", "AX", func() {
+			var r [16]vecasm.Reg
+			for i := range r {
+				r[i] = a.Load(src, i)
+			}
+			for i, v := range a.transpose(r) {
+				a.Store(v, "R9", i)
+			}
+			a.Op("ADDQ", stride, src)
+			a.Op("ADDQ", "$1024", "R9")
+		})
+		var acc [16]vecasm.Reg
+		for i := range acc {
+			acc[i] = a.Zero()
+		}
+		a.Op("SHLQ", "$3", a.N())
+		a.Loop("multiply", a.N(), func() {
+			x, y := a.Load(scratch, 0), a.Load(scratch, 1)
+			for i := range acc {
+				s := a.To("VGF2P8AFFINEQB.BCST", "$0", fmt.Sprintf("%d(%s)", 8*i, matrix), x)
+				t := a.To("VGF2P8AFFINEQB.BCST", "$0", fmt.Sprintf("%d(%s)", 128+8*i, matrix), y)
+				a.Op("VPTERNLOGQ", "$0x96", s, t, acc[i])
+			}
+			a.Op("ADDQ", "$128", scratch)
+			a.Op("ADDQ", "$256", matrix)
+		})
+		for i, v := range a.transpose(acc) {
+			a.Store(v, dst, i)
+		}
+	})
+}
+
 func words(list ...uint64) (out []uint32) {
 	for _, v := range list {
 		out = append(out, uint32(v), uint32(v>>32))
@@ -206,6 +262,7 @@ func run() error {
 	a.Data("order", words(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15))
 	a.spread()
 	a.masked()
+	a.apply()
 	for d := 2; d <= 5; d++ {
 		vars := 2
 		if d == 5 { // 36 rows are more than there are registers
