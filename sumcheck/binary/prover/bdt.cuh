@@ -1,0 +1,235 @@
+// Bit-sliced arithmetic in GF(2^128), for the algorithms that sum and fold whole tables
+// of elements (BDT-1 and what builds on it).
+//
+// A table is a row of groups of 1024 elements, 32 batches of 32. Word [s][b] of a group
+// is slice s of batch b: bit k of it is coefficient s of element 32 k + b of the group.
+// So a warp reads slices of 32 batches, or elements in their natural layout, in one line.
+// Packed bits come to the same order when every 32 words are transposed.
+//
+// A product of two batches is nine products in GF(2^32) by Karatsuba's method twice, one
+// of each warp of a block: 128 slices of each operand do not fit a thread's registers,
+// 16 do. Operands are in shared memory, where each thread reads its lane's words only.
+#pragma once
+#include "device/ptx.cuh"
+
+#define BDT_PARTS 9u
+#define BDT_THREADS 288u
+#define BDT_GROUP 4096u // words
+// Words of shared memory: two operands, nine parts and six multiples of them.
+#define BDT_SHARED (2u * BDT_GROUP + 15u * 1024u)
+
+// sliced_mulx multiplies 2^K slices, of GF(2^(2^K)), by the last generator X_(K-1).
+template <u32 K> DEVICE_INLINE void sliced_mulx(u32 *a) {
+  if constexpr (K > 0) {
+    const u32 h = 1u << (K - 1);
+    u32 t[h];
+#pragma unroll
+    for (u32 s = 0; s < h; s++) t[s] = a[h + s];
+    sliced_mulx<K - 1>(t);
+#pragma unroll
+    for (u32 s = 0; s < h; s++) {
+      u32 lo = a[s];
+      a[s] = a[h + s];
+      a[h + s] = lo ^ t[s];
+    }
+  }
+}
+
+// sliced_mul is c = a b in GF(2^(2^K)).
+template <u32 K> DEVICE_INLINE void sliced_mul(u32 *c, const u32 *a, const u32 *b) {
+  if constexpr (K == 1) {
+    u32 t = a[1] & b[1];
+    c[0] = (a[0] & b[0]) ^ t;
+    c[1] = (a[0] & b[1]) ^ (a[1] & b[0]) ^ t;
+  } else {
+    const u32 h = 1u << (K - 1);
+    u32 z[h], sa[h], sb[h];
+    sliced_mul<K - 1>(c, a, b);
+    sliced_mul<K - 1>(z, a + h, b + h);
+#pragma unroll
+    for (u32 s = 0; s < h; s++) sa[s] = a[s] ^ a[h + s], sb[s] = b[s] ^ b[h + s];
+    sliced_mul<K - 1>(c + h, sa, sb);
+#pragma unroll
+    for (u32 s = 0; s < h; s++) {
+      c[s] ^= z[s];
+      c[h + s] ^= c[s];
+    }
+    sliced_mulx<K - 1>(z);
+#pragma unroll
+    for (u32 s = 0; s < h; s++) c[h + s] ^= z[s];
+  }
+}
+
+// sliced_mul16 is the product in GF(2^16).
+DEVICE_LARGE void sliced_mul16(u32 *c, const u32 *a, const u32 *b) { sliced_mul<4>(c, a, b); }
+
+// part_limbs is which of the four limbs an operand of part t is the sum of: part
+// 3 u + v is for the lower half, the upper half or their sum (u), and within that v.
+DEVICE_INLINE u32 part_limbs(u32 t) {
+  const u32 u = t / 3, v = t % 3;
+  return (u == 0 ? 3u : u == 1 ? 12u : 15u) & (v == 0 ? 5u : v == 1 ? 10u : 15u);
+}
+
+// part_product is the calling warp's product c of its parts of the operands p and q.
+DEVICE_INLINE void part_product(u32 (&c)[32], const u32 *p, const u32 *q, u32 limbs) {
+  const u32 lane = threadIdx.x & 31;
+  u32 a[16], b[16];
+#pragma unroll
+  for (u32 s = 0; s < 32; s++) c[s] = 0;
+  // The lower halves, the upper ones, and their sums.
+#pragma unroll 1
+  for (u32 v = 0; v < 3; v++) {
+#pragma unroll
+    for (u32 s = 0; s < 16; s++) a[s] = b[s] = 0;
+#pragma unroll 1
+    for (u32 i = 0; i < 8; i++) {
+      if (!(limbs >> (i >> 1) & 1) || (i & 1) == 1 - v) continue;
+      const u32 *pi = p + i * 512 + lane, *qi = q + i * 512 + lane;
+#pragma unroll
+      for (u32 s = 0; s < 16; s++) a[s] ^= pi[32 * s], b[s] ^= qi[32 * s];
+    }
+    u32 z[16];
+    sliced_mul16(z, a, b);
+    if (v < 2) {
+#pragma unroll
+      for (u32 s = 0; s < 16; s++) c[s] ^= z[s];
+    }
+#pragma unroll
+    for (u32 s = 0; s < 16; s++) c[16 + s] ^= z[s];
+    if (v == 1) {
+      sliced_mulx<4>(z);
+#pragma unroll
+      for (u32 s = 0; s < 16; s++) c[16 + s] ^= z[s];
+    }
+  }
+}
+
+// part_store leaves part t in shared memory, and the multiples of it by x = X_4 that the
+// product needs: (1 + x) c for parts 1, 5 and 7, x c for 3, and x c and x^2 c for 4.
+DEVICE_INLINE void part_store(u32 *parts, u32 (&c)[32], u32 t) {
+  u32 *to = parts + t * 1024 + (threadIdx.x & 31);
+#pragma unroll
+  for (u32 s = 0; s < 32; s++) to[32 * s] = c[s];
+  if (t == 0 || t == 2 || t == 6 || t == 8) return;
+  const u32 slot = t == 1 ? 9 : t == 3 ? 10 : t == 4 ? 11 : t == 5 ? 13 : 14;
+  const bool plus = t == 1 || t == 5 || t == 7;
+  to += (slot - t) * 1024;
+#pragma unroll 1
+  for (u32 pass = 0; pass < 1 + (t == 4); pass++) {
+    sliced_mulx<5>(c);
+#pragma unroll
+    for (u32 s = 0; s < 32; s++) to[32 * s] = plus ? c[s] ^ (to - (slot - t) * 1024)[32 * s] : c[s];
+    to += 1024;
+  }
+}
+
+DEVICE_INLINE uint4 operator^(uint4 a, uint4 b) {
+  a.x ^= b.x, a.y ^= b.y, a.z ^= b.z, a.w ^= b.w;
+  return a;
+}
+
+// part_combine is the product of the parts, as the four words of limbs 0..3 at word w of
+// the 256 quadruples of each.
+DEVICE_INLINE void part_combine(uint4 (&o)[4], const u32 *parts, u32 w) {
+  const uint4 *p = (const uint4 *)parts + w;
+  const uint4 low = p[0] ^ p[256], up = p[3 * 256] ^ p[4 * 256];
+  const uint4 low1 = p[0] ^ p[9 * 256] ^ p[2 * 256], x11 = p[11 * 256], p12 = p[5 * 256];
+  const uint4 p20 = p[6 * 256];
+  o[0] = low ^ up;
+  o[1] = low1 ^ up ^ x11 ^ p12;
+  o[2] = low ^ x11 ^ p12 ^ p20 ^ p[7 * 256];
+  o[3] = low1 ^ p[10 * 256] ^ p[12 * 256] ^ p[13 * 256] ^ p20 ^ p[14 * 256] ^ p[8 * 256];
+}
+
+// small_multiple is a + y b for four slices, of GF(16), and an integer y < 8.
+DEVICE_INLINE void small_multiple(uint4 (&a)[4], const uint4 (&b)[4], u32 y) {
+  if (y & 1) {
+#pragma unroll
+    for (u32 s = 0; s < 4; s++) a[s] = a[s] ^ b[s];
+  }
+  if (y & 2) a[0] = a[0] ^ b[1], a[1] = a[1] ^ b[0] ^ b[1], a[2] = a[2] ^ b[3], a[3] = a[3] ^ b[2] ^ b[3];
+  if (y & 4) a[0] = a[0] ^ b[2], a[1] = a[1] ^ b[3], a[2] = a[2] ^ b[0] ^ b[3], a[3] = a[3] ^ b[1] ^ b[2] ^ b[3];
+}
+
+// stage_point leaves the batches of a group, with the first variable bound to y, in
+// shared memory: lower + y (lower + upper).
+DEVICE_INLINE void stage_point(u32 *to, const u32 *lower, const u32 *upper, u32 y) {
+  if (threadIdx.x >= 256) return;
+  const u32 at = (threadIdx.x >> 3) * 32 + (threadIdx.x & 7); // slices 4 i..4 i + 3 of four batches
+  const uint4 *l = (const uint4 *)lower + at, *u = (const uint4 *)upper + at;
+  uint4 a[4], b[4];
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) a[s] = l[8 * s];
+  if (y) {
+#pragma unroll
+    for (u32 s = 0; s < 4; s++) b[s] = a[s] ^ u[8 * s];
+    small_multiple(a, b, y);
+  }
+  uint4 *out = (uint4 *)to + at;
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) out[8 * s] = a[s];
+}
+
+// rebuild is get_batch (SumCATS, Algorithm 2) for a group's batches: the sum of R[m] times
+// bit polynomial's batch m, for m < count in steps. Those are `stride` groups apart in the
+// transposed bits; masks holds R in slices, 128 words of zeros or ones each.
+DEVICE_INLINE void rebuild(u32 *to, const u32 *bits, const uint4 *masks, u32 count, u32 step, u64 stride) {
+  const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  if (warp >= 8) return;
+  u32 a[16];
+#pragma unroll
+  for (u32 s = 0; s < 16; s++) a[s] = 0;
+#pragma unroll 2
+  for (u32 m = 0; m < count; m += step) {
+    const u32 w = ldg(bits + m * stride * 32 + lane);
+    const uint4 *mask = masks + m * 32 + warp * 4;
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+      const uint4 v = mask[i];
+      a[4 * i] ^= w & v.x, a[4 * i + 1] ^= w & v.y, a[4 * i + 2] ^= w & v.z, a[4 * i + 3] ^= w & v.w;
+    }
+  }
+  to += warp * 512 + lane;
+#pragma unroll
+  for (u32 s = 0; s < 16; s++) to[32 * s] = a[s];
+}
+
+// sum_lanes leaves the sum over all lanes of c[i] in lane i.
+template <u32 H> DEVICE_INLINE void sum_lanes_step(u32 *c) {
+  const u32 up = threadIdx.x & H ? ~0u : 0; // not a choice of c's index, which would put c in memory
+#pragma unroll
+  for (u32 i = 0; i < H; i++) {
+    const u32 give = (c[i] & up) | (c[i + H] & ~up), keep = (c[i] & ~up) | (c[i + H] & up);
+    c[i] = keep ^ shfl_xor(give, H);
+  }
+}
+
+DEVICE_INLINE u32 sum_lanes(u32 (&c)[32]) {
+  sum_lanes_step<16>(c);
+  sum_lanes_step<8>(c);
+  sum_lanes_step<4>(c);
+  sum_lanes_step<2>(c);
+  sum_lanes_step<1>(c);
+  return c[0];
+}
+
+// transpose_step swaps columns J apart of each row pair that is J apart.
+template <u32 J> DEVICE_INLINE void transpose_step(u32 *a) {
+  const u32 m = J == 16 ? 0xffffu : J == 8 ? 0xff00ffu : J == 4 ? 0xf0f0f0fu : J == 2 ? 0x33333333u : 0x55555555u;
+#pragma unroll
+  for (u32 i = 0; i < 16; i++) {
+    const u32 k = (i & (0u - J)) + i; // without bit J
+    const u32 t = (a[k] >> J ^ a[k + J]) & m;
+    a[k + J] ^= t;
+    a[k] ^= t << J;
+  }
+}
+
+// transpose32 transposes 32 words of 32 bits.
+DEVICE_INLINE void transpose32(u32 (&a)[32]) {
+  transpose_step<16>(a);
+  transpose_step<8>(a);
+  transpose_step<4>(a);
+  transpose_step<2>(a);
+  transpose_step<1>(a);
+}

@@ -1,0 +1,58 @@
+package prover
+
+import (
+	_ "embed"
+
+	"github.com/zkwarp/zkwarp/device/kernel"
+)
+
+//go:embed bdt.cuh
+var bdtHeaderText string
+
+//go:embed bdt.cu
+var bdtText string
+
+//go:embed bdt_terms.cu
+var bdtTermsText string
+
+// The units of the seed's algorithms: bdtSource works on sliced tables, bdtTermsSource has
+// BDT-2's sums.
+var (
+	bdtHeader      = bdtUnit("bdt.cuh", bdtHeaderText, kernel.PTX)
+	bdtSource      = bdtUnit("bdt.cu", bdtText, bdtHeader)
+	bdtTermsSource = bdtUnit("bdt_terms.cu", bdtTermsText, bdtHeader)
+)
+
+func bdtUnit(name, text string, header *kernel.Source) *kernel.Source {
+	return &kernel.Source{Name: "sumcheck/binary/prover/" + name, Text: text, Headers: []*kernel.Source{header}}
+}
+
+// bdtSources is the units of this file.
+func bdtSources() []*kernel.Source { return []*kernel.Source{bdtSource, bdtTermsSource} }
+
+// What bdt.cuh calls BDT_THREADS, and BDT_SHARED in bytes.
+const (
+	bdtThreads = 288
+	bdtShared  = 4 * (2*4096 + 15*1024)
+)
+
+// points is where a message of a sum of that degree has values: 0, 2, .., d.
+func points(degree int) []int {
+	out := []int{0}
+	for y := 2; y <= degree; y++ {
+		out = append(out, y)
+	}
+	return out
+}
+
+// termsKernel is the kernel for so many terms of one value of p_1's variables, and how
+// many of them a block sums.
+func termsKernel(terms int) (name string, width int) {
+	switch {
+	case terms <= 4:
+		return "binary_terms_4", 4
+	case terms <= 8:
+		return "binary_terms_8", 8
+	}
+	return "binary_terms_16", 16
+}
