@@ -11,6 +11,9 @@ import (
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
+// The host's tables are in POLYVAL's basis, where products are cheap; what is sent and
+// drawn, and the caller's tables, are in the tower's.
+
 // hostChunk is the number of elements that the host's loops take at a time: a few
 // blocks of them fit a core's first cache.
 const hostChunk = 512
@@ -27,9 +30,9 @@ type host struct {
 	point []gf2.Element
 	proof *binary.Proof
 
-	product, folded []gf2.Element // working memory of BDT-1 by tables
+	product, folded []gf2.Polyval // working memory of BDT-1 by tables
 
-	memory []device.Buffer[gf2.Element]
+	memory []device.Buffer[gf2.Polyval]
 }
 
 func proveHost(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, a Algorithm) (*binary.Proof, error) {
@@ -64,8 +67,8 @@ func proveHost(ctx context.Context, q *device.Queue, tr *tower.Transcript, in In
 
 // alloc is working memory within the device's budget, freed when the proof is
 // done.
-func (h *host) alloc(n int) ([]gf2.Element, error) {
-	b, err := device.Alloc[gf2.Element](h.q, n)
+func (h *host) alloc(n int) ([]gf2.Polyval, error) {
+	b, err := device.Alloc[gf2.Polyval](h.q, n)
 	if err != nil {
 		return nil, err
 	}
@@ -113,32 +116,20 @@ func evaluate(c []gf2.Element, y gf2.Element) (v gf2.Element) {
 	return v
 }
 
-// total is a list of sums that several goroutines add to. Addition in a field of
-// characteristic two is exact, so their order does not matter.
-type total struct {
-	mu  sync.Mutex
-	sum []gf2.Element
-}
-
-func (t *total) add(v []gf2.Element) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	for i, e := range v {
-		t.sum[i] = t.sum[i].Add(e)
-	}
-}
-
-// sums adds up m values over the indices [0, n): body adds those of [lo, hi),
-// which is a multiple of hostChunk long but at the end, to sum. It is called on all
-// cores.
-func (h *host) sums(n, m int, body func(lo, hi int, sum []gf2.Element)) ([]gf2.Element, error) {
-	t := total{sum: make([]gf2.Element, m)}
+// sums adds up m values over the indices [0, n): body adds those of [lo, hi), which
+// is a multiple of hostChunk long but at the end, to sum. It is called on all cores.
+// Addition in a field of characteristic two is exact, so their order does not matter.
+func sums[T gf2.Words](h *host, n, m int, body func(lo, hi int, sum []T)) ([]T, error) {
+	all := make([]T, m)
+	var mu sync.Mutex
 	err := h.chunks(n, func(lo, hi int) {
-		sum := make([]gf2.Element, m)
+		sum := make([]T, m)
 		body(lo, hi, sum)
-		t.add(sum)
+		mu.Lock()
+		defer mu.Unlock()
+		addTo(all, sum)
 	})
-	return t.sum, err
+	return all, err
 }
 
 // chunks calls body on ranges that cover [0, n), on all cores: multiples of chunk

@@ -61,7 +61,7 @@ func (h *host) finish(list []hostTable) error {
 		if j == 0 && h.in.Kind == binary.EqBits {
 			continue
 		}
-		h.proof.Evals = append(h.proof.Evals, t.value())
+		h.proof.Evals = append(h.proof.Evals, t.value().Element())
 	}
 	return nil
 }
@@ -93,11 +93,11 @@ func (h *host) bdt1(list []hostTable, kind sumKind) error {
 		}
 	}
 	for h.left() > 0 {
-		values, err := sum(list)
+		v, err := sum(list)
 		if err != nil {
 			return err
 		}
-		r := h.send(values)
+		r := h.send(elements(v)).Polyval()
 		for _, t := range list {
 			if err := t.bind(h, r); err != nil {
 				return err
@@ -108,10 +108,10 @@ func (h *host) bdt1(list []hostTable, kind sumKind) error {
 }
 
 // sumTables folds and composes whole tables.
-func (h *host) sumTables(list []hostTable) ([]gf2.Element, error) {
+func (h *host) sumTables(list []hostTable) ([]gf2.Polyval, error) {
 	half := 1 << (h.left() - 1)
-	var values []gf2.Element
-	for _, y := range h.points() {
+	var values []gf2.Polyval
+	for _, y := range polyvals(h.points()) {
 		for j, t := range list {
 			err := h.chunks(half, func(lo, hi int) {
 				if j == 0 {
@@ -122,14 +122,14 @@ func (h *host) sumTables(list []hostTable) ([]gf2.Element, error) {
 			})
 			if j > 0 && err == nil {
 				err = h.chunks(half, func(lo, hi int) {
-					mulSlice(h.product[lo:hi], h.product[lo:hi], h.folded[lo:hi])
+					gf2.MulPolyval(h.product[lo:hi], h.product[lo:hi], h.folded[lo:hi])
 				})
 			}
 			if err != nil {
 				return nil, err
 			}
 		}
-		v, err := h.sums(half, 1, func(lo, hi int, sum []gf2.Element) { sum[0] = addUp(h.product[lo:hi]) })
+		v, err := sums(h, half, 1, func(lo, hi int, sum []gf2.Polyval) { sum[0] = addUp(h.product[lo:hi]) })
 		if err != nil {
 			return nil, err
 		}
@@ -139,20 +139,20 @@ func (h *host) sumTables(list []hostTable) ([]gf2.Element, error) {
 }
 
 // sumBlocks folds and composes a block at a time.
-func (h *host) sumBlocks(list []hostTable) ([]gf2.Element, error) {
-	points := h.points()
-	return h.sums(1<<(h.left()-1), len(points), func(lo, hi int, sum []gf2.Element) {
-		var product, folded [hostChunk]gf2.Element
+func (h *host) sumBlocks(list []hostTable) ([]gf2.Polyval, error) {
+	points := polyvals(h.points())
+	return sums(h, 1<<(h.left()-1), len(points), func(lo, hi int, sum []gf2.Polyval) {
+		var product, folded [hostChunk]gf2.Polyval
 		for ; lo < hi; lo += hostChunk {
 			p, f := product[:min(hostChunk, hi-lo)], folded[:min(hostChunk, hi-lo)]
 			for i, y := range points {
 				list[0].fold(p, y, lo)
 				for _, t := range list[1 : len(list)-1] {
 					t.fold(f, y, lo)
-					mulSlice(p, p, f)
+					gf2.MulPolyval(p, p, f)
 				}
 				list[len(list)-1].fold(f, y, lo)
-				sum[i] = sum[i].Add(dot(p, f))
+				sum[i] = sum[i].Add(gf2.DotPolyval(p, f))
 			}
 		}
 	})
@@ -161,15 +161,15 @@ func (h *host) sumBlocks(list []hostTable) ([]gf2.Element, error) {
 // rebuilt is a round of BDT-1 in which the folded bits are rebuilt from bits and
 // the products of the challenges (the seed's Algorithm 3).
 func (h *host) rebuilt(lead hostTable) error {
-	points, weights := h.points(), eqValues(h.point, gf2.One())
+	points, weights := polyvals(h.points()), polyvals(eqValues(h.point, gf2.One()))
 	size := 1 << h.left()
 	cols := h.columns()
-	values, err := h.sums(size/2, len(points), func(lo, hi int, sum []gf2.Element) {
-		var product, folded [hostChunk]gf2.Element
-		batches := make([]gf2.Element, 2*hostChunk*len(cols))
+	values, err := sums(h, size/2, len(points), func(lo, hi int, sum []gf2.Polyval) {
+		var product, folded [hostChunk]gf2.Polyval
+		batches := make([]gf2.Polyval, 2*hostChunk*len(cols))
 		for ; lo < hi; lo += hostChunk {
 			n := min(hostChunk, hi-lo)
-			batch := func(k int) []gf2.Element { return batches[k*hostChunk : k*hostChunk+n] }
+			batch := func(k int) []gf2.Polyval { return batches[k*hostChunk : k*hostChunk+n] }
 			for j, c := range cols {
 				c.batch(batch(2*j), weights, size, lo)
 				c.batch(batch(2*j+1), weights, size, size/2+lo)
@@ -178,12 +178,12 @@ func (h *host) rebuilt(lead hostTable) error {
 			for i, y := range points {
 				lead.fold(p, y, lo)
 				for j := range cols {
-					foldSlice(f, batch(2*j), batch(2*j+1), y)
+					foldAt(f, batch(2*j), batch(2*j+1), y)
 					if j == len(cols)-1 {
-						sum[i] = sum[i].Add(dot(p, f))
+						sum[i] = sum[i].Add(gf2.DotPolyval(p, f))
 						break
 					}
-					mulSlice(p, p, f)
+					gf2.MulPolyval(p, p, f)
 				}
 			}
 		}
@@ -191,7 +191,7 @@ func (h *host) rebuilt(lead hostTable) error {
 	if err != nil {
 		return err
 	}
-	return lead.bind(h, h.send(values))
+	return lead.bind(h, h.send(elements(values)).Polyval())
 }
 
 // boundLead is p_1 with the variables of the rounds so far bound, all at once.
@@ -202,22 +202,22 @@ func (h *host) boundLead() (hostTable, error) {
 	}
 	values := h.in.Ext[0].Host()
 	if h.round() == 0 {
-		return &extTable{values: values}, nil
+		return &extTable{source: values}, nil
 	}
 	dst, err := h.alloc(1 << h.left())
 	if err != nil {
 		return nil, err
 	}
-	return &extTable{values: dst, own: true}, h.combine(dst, values, eqValues(h.point, gf2.One()), towerBasis)
+	return &extTable{values: dst}, h.combine(dst, values, eqValues(h.point, gf2.One()))
 }
 
 // boundColumn is a column with the variables of the rounds so far bound.
 func (h *host) boundColumn(c hostColumn) (hostTable, error) {
-	weights, size := eqValues(h.point, gf2.One()), 1<<h.left()
+	weights, size := polyvals(eqValues(h.point, gf2.One())), 1<<h.left()
 	dst, err := h.alloc(size)
 	if err != nil {
 		return nil, err
 	}
 	err = h.chunks(size, func(lo, hi int) { c.batch(dst[lo:hi], weights, size, lo) })
-	return &extTable{values: dst, own: true}, err
+	return &extTable{values: dst}, err
 }

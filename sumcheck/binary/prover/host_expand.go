@@ -57,12 +57,28 @@ func contract(sums, weights []gf2.Element) gf2.Element {
 // k_2 k_1, the last prefix on top, so that terms with the same bits are
 // neighbours.
 func (h *host) expanded(prefixes, first, last int) ([]gf2.Element, error) {
+	if h.in.Kind == binary.EqBits {
+		eq := newEqTable(h.in.Z, gf2.One())
+		sums, err := expandedOver(h, prefixes, first, last, func(scratch []gf2.Polyval, from int) []gf2.Polyval {
+			eq.block(scratch, from)
+			return scratch
+		})
+		return elements(sums), err
+	}
+	values := h.in.Ext[0].Host()
+	return expandedOver(h, prefixes, first, last, func(scratch []gf2.Element, from int) []gf2.Element {
+		return values[from : from+len(scratch)]
+	})
+}
+
+// expandedOver is expanded, given a function for the entries of p_1 from an index on:
+// where they are, or written to scratch. Sums take no products, so any basis will do.
+func expandedOver[T gf2.Words](h *host, prefixes, first, last int, read func(scratch []T, from int) []T) ([]T, error) {
 	size := 1 << (h.left() - 1)
 	cols := h.columns()
-	read := h.original()
-	return h.sums(size, last-first, func(lo, hi int, sum []gf2.Element) {
+	return sums(h, size, last-first, func(lo, hi int, sum []T) {
 		var mask [hostChunk / 32]uint32
-		var scratch [hostChunk]gf2.Element
+		var scratch [hostChunk]T
 		for ; lo < hi; lo += hostChunk {
 			n := min(hostChunk, hi-lo)
 			words := mask[:(n+31)/32]
@@ -79,22 +95,8 @@ func (h *host) expanded(prefixes, first, last int) ([]gf2.Element, error) {
 					}
 				}
 				a := read(scratch[:n], j%prefixes*size+lo)
-				sum[j-first] = sum[j-first].Add(maskedSum(a, words))
+				addMasked(&sum[j-first], a, words)
 			}
 		}
 	})
-}
-
-// original is a function that gives entries of p_1 from an index on: where they
-// are, or written to scratch.
-func (h *host) original() func(scratch []gf2.Element, from int) []gf2.Element {
-	if h.in.Kind == binary.EqBits {
-		eq := newEqTable(h.in.Z, gf2.One())
-		return func(scratch []gf2.Element, from int) []gf2.Element {
-			eq.block(scratch, from)
-			return scratch
-		}
-	}
-	values := h.in.Ext[0].Host()
-	return func(scratch []gf2.Element, from int) []gf2.Element { return values[from : from+len(scratch)] }
 }

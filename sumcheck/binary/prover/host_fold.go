@@ -2,37 +2,32 @@ package prover
 
 import "github.com/zkwarp/zkwarp/field/gf2"
 
-// basis of GF(2^128).
-type basis int
-
-const (
-	towerBasis basis = iota
-	workBasis        // that of the fused rounds, see toWork
-)
-
 // combine writes the sums of weights times parts of values, as many as there are
-// weights and each of dst's length, in the basis asked for.
-func (h *host) combine(dst, values, weights []gf2.Element, to basis) error {
-	if hasVectors() && len(dst) >= matrixBlock {
-		return h.combineMatrices(dst, values, weights, to)
+// weights and each of dst's length. Multiplications and the change of basis are
+// matrices over GF(2), so a sum takes no products.
+func (h *host) combine(dst []gf2.Polyval, values, weights []gf2.Element) error {
+	change := gf2.PolyvalMatrix()
+	maps := make([]*gf2.Matrix, len(weights))
+	var words []uint64
+	for u, w := range weights {
+		maps[u] = change.Times(gf2.Multiplication(w))
+		if hasVectors() {
+			words = appendMatrix(words, &maps[u].Columns)
+		}
 	}
 	return h.chunks(len(dst), func(lo, hi int) {
-		var term [hostChunk]gf2.Element
-		for ; lo < hi; lo += hostChunk {
-			n := min(hostChunk, hi-lo)
-			for l, r := range weights {
-				from := l*len(dst) + lo
-				if l == 0 {
-					scaleSlice(dst[lo:lo+n], values[from:from+n], r)
-					continue
-				}
-				scaleSlice(term[:n], values[from:from+n], r)
-				addSlice(dst[lo:lo+n], term[:n])
+		if hasVectors() && len(dst) >= matrixBlock {
+			scratch := make([]byte, matrixBlock*gf2.Size*len(weights))
+			for ; lo < hi; lo += matrixBlock {
+				applyMatrices(dst[lo:], values[lo:], len(dst), words, scratch)
 			}
-			if to == workBasis {
-				toWork(dst[lo:lo+n], dst[lo:lo+n])
-			}
+			return
 		}
+		parts := make([][]gf2.Element, len(weights))
+		for u := range parts {
+			parts[u] = values[u*len(dst)+lo : u*len(dst)+hi]
+		}
+		gf2.ApplySum(dst[lo:hi], parts, maps)
 	})
 }
 
@@ -41,28 +36,6 @@ const matrixBlock = 64
 
 // matrixWords is the size of a matrix in words of eight rows and eight columns.
 const matrixWords = 256
-
-// combineMatrices is combine by matrices over GF(2), one a weight: multiplication by
-// it, and the change of basis after that.
-func (h *host) combineMatrices(dst, values, weights []gf2.Element, to basis) error {
-	matrices := make([]uint64, 0, matrixWords*len(weights))
-	for _, w := range weights {
-		var columns [128]gf2.Element
-		for i := range columns {
-			columns[i] = w.Mul(gf2.Basis(i))
-		}
-		if to == workBasis {
-			toWork(columns[:], columns[:])
-		}
-		matrices = appendMatrix(matrices, &columns)
-	}
-	return h.chunks(len(dst), func(lo, hi int) {
-		scratch := make([]byte, matrixBlock*gf2.Size*len(weights))
-		for ; lo < hi; lo += matrixBlock {
-			applyMatrices(dst[lo:], values[lo:], len(dst), matrices, scratch)
-		}
-	})
-}
 
 // appendMatrix appends the words of a matrix, given by its columns: the word of
 // output byte i and input byte j is at 16j + i. Of a word, byte 7-r is row r, whose

@@ -11,37 +11,51 @@ import (
 type hostTable interface {
 	// fold writes the values at y of the next variable, of the remaining indices
 	// from on, to dst.
-	fold(dst []gf2.Element, y gf2.Element, from int)
+	fold(dst []gf2.Polyval, y gf2.Polyval, from int)
 	// bind sets the next variable to r.
-	bind(h *host, r gf2.Element) error
+	bind(h *host, r gf2.Polyval) error
 	// value is the only value, when no variable is left.
-	value() gf2.Element
+	value() gf2.Polyval
 }
 
-// extTable is a table of elements. The caller's is folded to memory of its own,
-// in place from then on.
+// extTable is a table of elements. The caller's, in the tower's basis, is source; it is
+// folded to memory of the prover's, and that in place from then on.
 type extTable struct {
-	values []gf2.Element
-	own    bool
+	values []gf2.Polyval
+	source []gf2.Element
 }
 
-func (t *extTable) fold(dst []gf2.Element, y gf2.Element, from int) {
-	half := len(t.values) / 2
-	lo, hi := t.values[from:from+len(dst)], t.values[half+from:half+from+len(dst)]
+func (t *extTable) fold(dst []gf2.Polyval, y gf2.Polyval, from int) {
+	half := max(len(t.values), len(t.source)) / 2
+	if t.source != nil {
+		var upper [hostChunk]gf2.Polyval
+		for x := 0; x < len(dst); x += hostChunk {
+			n := min(hostChunk, len(dst)-x)
+			gf2.ToPolyval(dst[x:x+n], t.source[from+x:from+x+n])
+			gf2.ToPolyval(upper[:n], t.source[half+from+x:half+from+x+n])
+			foldAt(dst[x:x+n], dst[x:x+n], upper[:n], y)
+		}
+		return
+	}
+	foldAt(dst, t.values[from:from+len(dst)], t.values[half+from:half+from+len(dst)], y)
+}
+
+// foldAt is gf2.FoldPolyval, without products where y is 0 or 1.
+func foldAt(dst, lo, hi []gf2.Polyval, y gf2.Polyval) {
 	switch y {
-	case gf2.Element{}:
+	case gf2.Polyval{}:
 		copy(dst, lo)
-	case gf2.One():
+	case gf2.OnePolyval():
 		copy(dst, hi)
 	default:
-		foldSlice(dst, lo, hi, y)
+		gf2.FoldPolyval(dst, lo, hi, y)
 	}
 }
 
-func (t *extTable) bind(h *host, r gf2.Element) error {
-	half := len(t.values) / 2
-	dst := t.values[:half]
-	if !t.own {
+func (t *extTable) bind(h *host, r gf2.Polyval) error {
+	half := max(len(t.values), len(t.source)) / 2
+	dst := t.values[:min(half, len(t.values))]
+	if t.source != nil {
 		var err error
 		if dst, err = h.alloc(half); err != nil {
 			return err
@@ -50,23 +64,22 @@ func (t *extTable) bind(h *host, r gf2.Element) error {
 	if err := h.chunks(half, func(lo, hi int) { t.fold(dst[lo:hi], r, lo) }); err != nil {
 		return err
 	}
-	t.values, t.own = dst, true
+	t.values, t.source = dst, nil
 	return nil
 }
 
-func (t *extTable) value() gf2.Element { return t.values[0] }
+func (t *extTable) value() gf2.Polyval { return t.values[0] }
 
 // eqTable is scale * eq(z, .), kept as two tables of about the square root of its
 // size: entry x is hi[x >> low] * lo[x mod 2^low], and scale is in hi.
 type eqTable struct {
-	z      []gf2.Element
-	hi, lo []gf2.Element
+	hi, lo []gf2.Polyval
 	low    int
 }
 
 func newEqTable(z []gf2.Element, scale gf2.Element) *eqTable {
 	low := len(z) / 2
-	return &eqTable{z: z, low: low, hi: eqValues(z[:len(z)-low], scale), lo: eqValues(z[len(z)-low:], gf2.One())}
+	return &eqTable{low: low, hi: polyvals(eqValues(z[:len(z)-low], scale)), lo: polyvals(eqValues(z[len(z)-low:], gf2.One()))}
 }
 
 // eqValues are scale * eq(z, x) for all x, where the first coordinate belongs to
@@ -85,11 +98,11 @@ func eqValues(z []gf2.Element, scale gf2.Element) []gf2.Element {
 }
 
 // block writes the entries from on to dst.
-func (t *eqTable) block(dst []gf2.Element, from int) {
+func (t *eqTable) block(dst []gf2.Polyval, from int) {
 	for len(dst) > 0 {
 		at := from & (len(t.lo) - 1)
 		n := min(len(dst), len(t.lo)-at)
-		scaleSlice(dst[:n], t.lo[at:at+n], t.hi[from>>t.low])
+		gf2.ScalePolyval(dst[:n], t.lo[at:at+n], t.hi[from>>t.low])
 		dst, from = dst[n:], from+n
 	}
 }
@@ -113,22 +126,22 @@ func newEqRest(z []gf2.Element, scale gf2.Element) *eqRest {
 	return t
 }
 
-func (t *eqRest) fold(dst []gf2.Element, y gf2.Element, from int) {
+func (t *eqRest) fold(dst []gf2.Polyval, y gf2.Polyval, from int) {
 	t.rest.block(dst, from)
-	scaleSlice(dst, dst, t.scale.Mul(eqLine(t.z[0], y)))
+	gf2.ScalePolyval(dst, dst, t.scale.Mul(eqLine(t.z[0], y.Element())).Polyval())
 }
 
-func (t *eqRest) bind(_ *host, r gf2.Element) error {
-	*t = *newEqRest(t.z[1:], t.scale.Mul(eqLine(t.z[0], r)))
+func (t *eqRest) bind(_ *host, r gf2.Polyval) error {
+	*t = *newEqRest(t.z[1:], t.scale.Mul(eqLine(t.z[0], r.Element())))
 	return nil
 }
 
-func (t *eqRest) value() gf2.Element { return t.scale }
+func (t *eqRest) value() gf2.Polyval { return t.scale.Polyval() }
 
 // extTables are the caller's tables.
 func (h *host) extTables() (list []hostTable) {
 	for _, t := range h.in.Ext {
-		list = append(list, &extTable{values: t.Host()})
+		list = append(list, &extTable{source: t.Host()})
 	}
 	return list
 }
@@ -154,10 +167,24 @@ func (h *host) columns() (list []hostColumn) {
 	return list
 }
 
+// polyvals are the same elements in the other basis.
+func polyvals(a []gf2.Element) []gf2.Polyval {
+	p := make([]gf2.Polyval, len(a))
+	gf2.ToPolyval(p, a)
+	return p
+}
+
+// elements is polyvals' inverse.
+func elements(p []gf2.Polyval) []gf2.Element {
+	a := make([]gf2.Element, len(p))
+	gf2.FromPolyval(a, p)
+	return a
+}
+
 // batch is get_batch (the seed's Algorithm 2, equation 12): the elements from on
 // of the column with its first variables bound, where weights are the products of
 // their challenges, R. size is the number of elements.
-func (c hostColumn) batch(dst []gf2.Element, weights []gf2.Element, size, from int) {
+func (c hostColumn) batch(dst, weights []gf2.Polyval, size, from int) {
 	clear(dst)
 	for x := 0; x < len(dst); x += 32 {
 		out := dst[x:min(x+32, len(dst))]

@@ -6,11 +6,10 @@ import (
 )
 
 // hostTail is the fused prover over tables of elements: a pass folds by the
-// challenge of the round before and sums up the next message. Tables are in the
-// basis of toWork.
+// challenge of the round before and sums up the next message.
 type hostTail struct {
 	h      *host
-	tables [][]gf2.Element
+	tables [][]gf2.Polyval
 	size   int // entries of each
 
 	// source is the caller's tables, in the tower's basis, until the first fold
@@ -27,7 +26,7 @@ type hostTail struct {
 // rounds does all that are left, and the evaluations.
 func (t *hostTail) rounds() error {
 	h := t.h
-	var r *gf2.Element
+	var r *gf2.Polyval
 	for h.left() > 0 {
 		c, err := t.pass(r)
 		if err != nil {
@@ -47,20 +46,18 @@ func (t *hostTail) rounds() error {
 			}
 			next = h.sendCoefficients(c)
 		}
-		next = workOf(next)
-		r = &next
+		p := next.Polyval()
+		r = &p
 	}
 	for _, v := range t.source { // of one variable
-		v = append([]gf2.Element(nil), v...)
-		toWork(v, v)
-		t.tables = append(t.tables, v)
+		t.tables = append(t.tables, polyvals(v))
 	}
 	for _, v := range t.tables {
 		at := v[:1]
 		if r != nil {
-			foldWork(at, at, v[1:2], *r)
+			gf2.FoldPolyval(at, at, v[1:2], *r)
 		}
-		h.proof.Evals = append(h.proof.Evals, towerOf(at[0]))
+		h.proof.Evals = append(h.proof.Evals, at[0].Element())
 	}
 	return nil
 }
@@ -84,23 +81,23 @@ func (h *host) allExt() error {
 // tailBlock is working memory of a pass: lower and upper halves of a block of each
 // table, eq's weights, and coefficients of products.
 type tailBlock struct {
-	lo, hi     [][]gf2.Element
-	own        [][]gf2.Element // for lo, while tables are the caller's
-	eq         []gf2.Element
-	even, odd  [][]gf2.Element
-	sums, temp []gf2.Element
+	lo, hi     [][]gf2.Polyval
+	own        [][]gf2.Polyval // for lo, while tables are the caller's
+	eq         []gf2.Polyval
+	even, odd  [][]gf2.Polyval
+	sums, temp []gf2.Polyval
 }
 
 func newTailBlock(factors int) *tailBlock {
-	list := func(n int) [][]gf2.Element {
-		out, all := make([][]gf2.Element, n), make([]gf2.Element, n*tailChunk)
+	list := func(n int) [][]gf2.Polyval {
+		out, all := make([][]gf2.Polyval, n), make([]gf2.Polyval, n*tailChunk)
 		for i := range out {
 			out[i] = all[i*tailChunk : (i+1)*tailChunk]
 		}
 		return out
 	}
-	return &tailBlock{lo: make([][]gf2.Element, factors), hi: list(factors), own: list(factors), eq: make([]gf2.Element, tailChunk),
-		even: list(factors + 1), odd: list(factors + 1), sums: make([]gf2.Element, factors+1), temp: make([]gf2.Element, tailChunk)}
+	return &tailBlock{lo: make([][]gf2.Polyval, factors), hi: list(factors), own: list(factors), eq: make([]gf2.Polyval, tailChunk),
+		even: list(factors + 1), odd: list(factors + 1), sums: make([]gf2.Polyval, factors+1), temp: make([]gf2.Polyval, tailChunk)}
 }
 
 // tailChunk is the number of pairs that a pass takes at a time: a block's tables
@@ -110,7 +107,7 @@ const tailChunk = 128
 // pass binds the variable of the round before to r, if there was one, and returns
 // the coefficients of the next message: all of inner's if p_1 is eq, otherwise
 // those of S but c_(d-1).
-func (t *hostTail) pass(r *gf2.Element) ([]gf2.Element, error) {
+func (t *hostTail) pass(r *gf2.Polyval) ([]gf2.Element, error) {
 	h := t.h
 	half := t.size / 2 // pairs
 	if r != nil {
@@ -128,10 +125,8 @@ func (t *hostTail) pass(r *gf2.Element) ([]gf2.Element, error) {
 	var eq *eqTable
 	if h.in.Kind == binary.EqBits {
 		eq = newEqTable(t.z[1:], gf2.One())
-		toWork(eq.hi, eq.hi)
-		toWork(eq.lo, eq.lo)
 	}
-	sums, err := h.sums(half, h.d+1, func(from, to int, sum []gf2.Element) {
+	all, err := sums(h, half, h.d+1, func(from, to int, sum []gf2.Polyval) {
 		b := newTailBlock(t.factors())
 		for ; from < to; from += tailChunk {
 			n := min(tailChunk, to-from)
@@ -144,38 +139,38 @@ func (t *hostTail) pass(r *gf2.Element) ([]gf2.Element, error) {
 			} else {
 				b.sum(n)
 			}
-			addSlice(sum[:len(b.sums)], b.sums)
+			addTo(sum[:len(b.sums)], b.sums)
 		}
 	})
 	if r != nil {
 		t.size, t.source = 2*half, nil
 	}
-	fromWork(sums, sums)
+	c := elements(all)
 	if eq != nil {
-		sums = sums[:h.d]
+		c = c[:h.d]
 	}
-	return sums, err
+	return c, err
 }
 
 // line leaves n values of table j from an index on in b.lo, and in b.hi their
 // differences from those half a table further, with the variable before them bound
 // to r, if there was one.
-func (t *hostTail) line(b *tailBlock, j, from, half int, r *gf2.Element) {
+func (t *hostTail) line(b *tailBlock, j, from, half int, r *gf2.Polyval) {
 	slope := b.hi[j]
 	n := len(slope)
 	switch {
 	case t.source != nil && r == nil:
 		b.lo[j] = b.own[j][:n]
-		toWork(b.lo[j], t.source[j][from:from+n])
-		toWork(slope, t.source[j][half+from:half+from+n])
+		gf2.ToPolyval(b.lo[j], t.source[j][from:from+n])
+		gf2.ToPolyval(slope, t.source[j][half+from:half+from+n])
 	case t.source != nil:
 		v, s := t.tables[j], t.source[j]
 		b.lo[j] = v[from : from+n]
 		for i := range 2 {
 			to := v[i*half+from : i*half+from+n]
-			toWork(to, s[i*half+from:i*half+from+n])
-			toWork(slope, s[(i+2)*half+from:(i+2)*half+from+n])
-			foldWork(to, to, slope, *r)
+			gf2.ToPolyval(to, s[i*half+from:i*half+from+n])
+			gf2.ToPolyval(slope, s[(i+2)*half+from:(i+2)*half+from+n])
+			gf2.FoldPolyval(to, to, slope, *r)
 		}
 		copy(slope, v[half+from:half+from+n])
 	default:
@@ -183,18 +178,18 @@ func (t *hostTail) line(b *tailBlock, j, from, half int, r *gf2.Element) {
 		b.lo[j] = v[from : from+n]
 		upper := v[half+from : half+from+n]
 		if r != nil {
-			foldWork(b.lo[j], b.lo[j], v[2*half+from:2*half+from+n], *r)
-			foldWork(upper, upper, v[3*half+from:3*half+from+n], *r)
+			gf2.FoldPolyval(b.lo[j], b.lo[j], v[2*half+from:2*half+from+n], *r)
+			gf2.FoldPolyval(upper, upper, v[3*half+from:3*half+from+n], *r)
 		}
 		copy(slope, upper)
 	}
-	addSlice(slope, b.lo[j])
+	addTo(slope, b.lo[j])
 }
 
 // product multiplies the lines of the tables in list, of n pairs, to coefficients.
-func (b *tailBlock) product(list []int, n int) [][]gf2.Element {
+func (b *tailBlock) product(list []int, n int) [][]gf2.Polyval {
 	j := list[0]
-	cur := [][]gf2.Element{b.lo[j], b.hi[j]}
+	cur := [][]gf2.Polyval{b.lo[j], b.hi[j]}
 	next, other := b.even, b.odd
 	for _, j := range list[1:] {
 		lo, hi := b.lo[j], b.hi[j]
@@ -203,22 +198,22 @@ func (b *tailBlock) product(list []int, n int) [][]gf2.Element {
 		for i := range out {
 			out[i] = out[i][:n]
 		}
-		mulWork(out[0], cur[0], lo)
-		mulWork(out[m], cur[m-1], hi)
+		gf2.MulPolyval(out[0], cur[0], lo)
+		gf2.MulPolyval(out[m], cur[m-1], hi)
 		if m == 2 { // Karatsuba
 			x, y := b.temp[:n], out[1]
 			copy(x, cur[0])
-			addSlice(x, cur[1])
+			addTo(x, cur[1])
 			copy(y, lo)
-			addSlice(y, hi)
-			mulWork(y, y, x)
-			addSlice(y, out[0])
-			addSlice(y, out[2])
+			addTo(y, hi)
+			gf2.MulPolyval(y, y, x)
+			addTo(y, out[0])
+			addTo(y, out[2])
 		} else {
 			for i := 1; i < m; i++ {
-				mulWork(out[i], cur[i], lo)
-				mulWork(b.temp[:n], cur[i-1], hi)
-				addSlice(out[i], b.temp[:n])
+				gf2.MulPolyval(out[i], cur[i], lo)
+				gf2.MulPolyval(b.temp[:n], cur[i-1], hi)
+				addTo(out[i], b.temp[:n])
 			}
 		}
 		cur, next, other = out, other, next
@@ -239,10 +234,10 @@ func (b *tailBlock) sum(n int) {
 			continue
 		}
 		if i < d {
-			b.sums[i] = dotWork(cur[i], b.lo[last])
+			b.sums[i] = gf2.DotPolyval(cur[i], b.lo[last])
 		}
 		if i > 0 {
-			b.sums[i] = b.sums[i].Add(dotWork(cur[i-1], b.hi[last]))
+			b.sums[i] = b.sums[i].Add(gf2.DotPolyval(cur[i-1], b.hi[last]))
 		}
 	}
 }
@@ -254,13 +249,13 @@ func (b *tailBlock) weigh(eq *eqTable, from, n int) {
 	for at := 0; at < n; {
 		i := (from + at) & (len(eq.lo) - 1)
 		m := min(n-at, len(eq.lo)-i)
-		scaleWork(w[at:at+m], eq.lo[i:i+m], eq.hi[(from+at)>>eq.low])
+		gf2.ScalePolyval(w[at:at+m], eq.lo[i:i+m], eq.hi[(from+at)>>eq.low])
 		at += m
 	}
 	list := [...]int{0, 1, 2, 3, 4}
 	cur := b.product(list[:len(b.lo)], n)
 	clear(b.sums)
 	for i, c := range cur {
-		b.sums[i] = dotWork(c, w)
+		b.sums[i] = gf2.DotPolyval(c, w)
 	}
 }

@@ -116,7 +116,7 @@ func (h *host) windowSums(s *scheme) ([]gf2.Element, error) {
 		return h.windowEqSums(s, size, cols)
 	}
 	values := h.in.Ext[0].Host()
-	return h.sums(size, power(s.d+1, s.k), func(lo, hi int, sum []gf2.Element) {
+	return sums(h, size, power(s.d+1, s.k), func(lo, hi int, sum []gf2.Element) {
 		w := newWindowBlock(s)
 		for ; lo < hi; lo += hostChunk {
 			n := min(hostChunk, hi-lo)
@@ -132,9 +132,9 @@ func (h *host) windowSums(s *scheme) ([]gf2.Element, error) {
 // traffic at all: it is two tables of the square root of its size.
 func (h *host) windowEqSums(s *scheme, size int, cols []hostColumn) ([]gf2.Element, error) {
 	eq := newEqTable(h.in.Z[s.k:], gf2.One())
-	return h.sums(size, s.forms(), func(lo, hi int, sum []gf2.Element) {
+	all, err := sums(h, size, s.forms(), func(lo, hi int, sum []gf2.Polyval) {
 		memory := s.memory()
-		part := make([]gf2.Element, len(sum))
+		part := make([]gf2.Polyval, len(sum))
 		var words [hostChunk / 32]uint32
 		for ; lo < hi; lo += hostChunk {
 			n := min(hostChunk, hi-lo)
@@ -146,13 +146,13 @@ func (h *host) windowEqSums(s *scheme, size int, cols []hostColumn) ([]gf2.Eleme
 				clear(part)
 				for t := range masks {
 					unpack(words[:], &masks[t], at, len(low))
-					part[t] = maskedSum(low, words[:(len(low)+31)/32])
+					addMasked(&part[t], low, words[:(len(low)+31)/32])
 				}
-				scaleSlice(part, part, eq.hi[(lo+at)>>eq.low])
-				addSlice(sum, part)
+				gf2.MulAddPolyval(sum, part, eq.hi[(lo+at)>>eq.low])
 			}
 		}
 	})
+	return elements(all), err
 }
 
 // unpack writes n bits of l from at on to words.
@@ -200,7 +200,7 @@ func (w *windowBlock) add(masks []lanes, values []gf2.Element, size, n int) {
 			if f/stride%3 == int(slope) && !hasSlope(f/(3*stride)) {
 				to, a, b := w.forms[f][:n], w.forms[f-2*stride][:n], w.forms[f-stride][:n]
 				copy(to, a)
-				addSlice(to, b)
+				addTo(to, b)
 			}
 		}
 	}
@@ -212,7 +212,7 @@ func (w *windowBlock) add(masks []lanes, values []gf2.Element, size, n int) {
 			form, mask, row = 3*form+int(q.a), (s.d+1)*mask+q.b, (s.d+1)*row+q.row
 		}
 		unpack(words[:], &masks[mask], 0, n)
-		w.rows[4*row] = w.rows[4*row].Add(maskedSum(w.forms[form][:n], words[:(n+31)/32]))
+		addMasked(&w.rows[4*row], w.forms[form][:n], words[:(n+31)/32])
 	}
 }
 
@@ -244,7 +244,7 @@ func (h *host) windowFold(k int) (*hostTail, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := h.combine(values, h.in.Ext[0].Host(), eqValues(h.point, gf2.One()), workBasis); err != nil {
+		if err := h.combine(values, h.in.Ext[0].Host(), eqValues(h.point, gf2.One())); err != nil {
 			return nil, err
 		}
 		t.tables = append(t.tables, values)
@@ -263,20 +263,18 @@ func (h *host) windowFold(k int) (*hostTail, error) {
 	return t, nil
 }
 
-// lookup is a table of the sums of all subsets of at most eight weights, in the
-// basis that the rounds work in.
-func lookup(weights []gf2.Element) []gf2.Element {
+// lookup is a table of the sums of all subsets of at most eight weights.
+func lookup(weights []gf2.Element) []gf2.Polyval {
 	t := make([]gf2.Element, 1<<len(weights))
 	for p := 1; p < len(t); p++ {
 		t[p] = t[p&(p-1)].Add(weights[bits.TrailingZeros(uint(p))])
 	}
-	toWork(t, t)
-	return t
+	return polyvals(t)
 }
 
 // look writes the folded values of a column from an index on, each by its pattern
 // of 2^k bits.
-func (c hostColumn) look(dst, table []gf2.Element, k, size, from int) {
+func (c hostColumn) look(dst, table []gf2.Polyval, k, size, from int) {
 	for x := 0; x < len(dst); x += 32 {
 		out := dst[x:min(x+32, len(dst))]
 		var words [8]uint32

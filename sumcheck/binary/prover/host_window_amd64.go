@@ -3,6 +3,8 @@
 package prover
 
 import (
+	"unsafe"
+
 	"github.com/klauspost/cpuid/v2"
 
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -46,13 +48,13 @@ func window5x1SumAVX512(rows *gf2.Element, masks *byte, p *gf2.Element, stride i
 
 // maskedBlocks is the sum of the elements of a whose bit is set, over as many whole
 // words as a fills, and the number of those.
-func maskedBlocks(a []gf2.Element, words []uint32) (s gf2.Element, n int) {
+func maskedBlocks[T gf2.Words](a []T, words []uint32) (s gf2.Element, n int) {
 	n = min(len(words), len(a)/32)
 	if !wide || n == 0 {
 		return s, 0
 	}
 	var v [4]gf2.Element
-	maskedAVX512(&v[0], &a[0], &words[0], n)
+	maskedAVX512(&v[0], (*gf2.Element)(unsafe.Pointer(&a[0])), &words[0], n)
 	return addUp(v[:]), n
 }
 
@@ -64,8 +66,8 @@ func applyAVX512(dst *gf2.Element, p *gf2.Element, stride int, matrices *uint64,
 
 // applyMatrices writes the sum of the matrices' products with matrixBlock elements
 // each, size apart, to dst. scratch has as many bytes as all of those.
-func applyMatrices(dst, values []gf2.Element, size int, matrices []uint64, scratch []byte) {
-	applyAVX512(&dst[0], &values[0], size*gf2.Size, &matrices[0], &scratch[0], len(matrices)/matrixWords)
+func applyMatrices(dst []gf2.Polyval, values []gf2.Element, size int, matrices []uint64, scratch []byte) {
+	applyAVX512((*gf2.Element)(&dst[0]), &values[0], size*gf2.Size, &matrices[0], &scratch[0], len(matrices)/matrixWords)
 }
 
 // windowRun is the number of indices that windowAdd goes over before it goes over
