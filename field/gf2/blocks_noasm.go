@@ -1,3 +1,5 @@
+//go:build !amd64 || purego
+
 package gf2
 
 func mulBlocks(*Polyval, *Polyval, *Polyval, int) int { return 0 }
@@ -10,4 +12,4 @@ func foldBlocks(*Polyval, *Polyval, *Polyval, *Polyval, int) int { return 0 }
 
 func dotBlocks(*dotSums, *Polyval, *Polyval, int) int { return 0 }
 
-func applyBlocks[D, S Words]([]D, [][]S, []*Matrix) int { return 0 }
+func applyBlocks[D, S Words]([]D, [][]S, []*Matrix, *blocks) int { return 0 }

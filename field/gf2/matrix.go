@@ -104,16 +104,19 @@ func (t *nibbles) of(x Element) (y Element) {
 	return y
 }
 
-// mapPair is a map and its inverse, with tables.
-type mapPair struct {
-	to, from               *Matrix
-	nibblesTo, nibblesFrom *nibbles
+// prepared is a map in the forms that it is applied in.
+type prepared struct {
+	*Matrix
+	*nibbles
+	*blocks
 }
 
-func newMapPair(m *Matrix) *mapPair {
-	from := m.inverse()
-	return &mapPair{m, from, newNibbles(m), newNibbles(from)}
-}
+func prepare(m *Matrix) prepared { return prepared{m, newNibbles(m), newBlocks(m)} }
+
+// mapPair is a map and its inverse.
+type mapPair struct{ to, from prepared }
+
+func newMapPair(m *Matrix) *mapPair { return &mapPair{prepare(m), prepare(m.inverse())} }
 
 // bytes are a map's values at all multiples of eight bits, 64 KiB: half the look-ups of
 // nibbles, for slices long enough to make it worth while.
@@ -149,19 +152,19 @@ func (t *bytes) of(x Element) (y Element) {
 
 // Apply sets dst[i] to the map's value at src[i]. dst and src may be the same.
 func Apply[D, S Words](dst []D, src []S, m *Matrix) {
-	applyAll(dst, [][]S{src}, []*Matrix{m}, nil)
+	applyAll(dst, [][]S{src}, []*Matrix{m}, prepared{})
 }
 
 // ApplySum sets dst[i] to the sum over u of the value of ms[u] at srcs[u][i]: with
 // multiplications by eq(r, u) a table is bound at several variables at once. There are
 // as many maps as slices. dst may be one of the slices.
 func ApplySum[D, S Words](dst []D, srcs [][]S, ms []*Matrix) {
-	applyAll(dst, srcs, ms, nil)
+	applyAll(dst, srcs, ms, prepared{})
 }
 
-// applyAll is ApplySum; the first map's nibbles may be at hand.
-func applyAll[D, S Words](dst []D, srcs [][]S, ms []*Matrix, first *nibbles) {
-	done := applyBlocks(dst, srcs, ms)
+// applyAll is ApplySum; the first map may be prepared.
+func applyAll[D, S Words](dst []D, srcs [][]S, ms []*Matrix, first prepared) {
+	done := applyBlocks(dst, srcs, ms, first.blocks)
 	if done == len(dst) {
 		return
 	}
@@ -171,8 +174,8 @@ func applyAll[D, S Words](dst []D, srcs [][]S, ms []*Matrix, first *nibbles) {
 		switch {
 		case len(dst)-done >= bytesFrom:
 			of[u] = newBytes(ms[u]).of
-		case u == 0 && first != nil:
-			of[u] = first.of
+		case u == 0 && first.nibbles != nil:
+			of[u] = first.nibbles.of
 		default:
 			of[u] = newNibbles(ms[u]).of
 		}

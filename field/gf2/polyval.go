@@ -157,32 +157,32 @@ func mulGhash(a, b Element) Element {
 }
 
 // PolyvalMatrix is the map of Element.Polyval. It is the caller's.
-func PolyvalMatrix() *Matrix { m := *polyvalMaps().to; return &m }
+func PolyvalMatrix() *Matrix { m := *polyvalMaps().to.Matrix; return &m }
 
 // PolyvalInverse is the map of Polyval.Element. It is the caller's.
-func PolyvalInverse() *Matrix { m := *polyvalMaps().from; return &m }
+func PolyvalInverse() *Matrix { m := *polyvalMaps().from.Matrix; return &m }
 
 // GhashMatrix is an isomorphism to polynomials modulo x^128 + x^7 + x^2 + x + 1, where
 // bit i is the coefficient of x^i. It is the caller's.
-func GhashMatrix() *Matrix { m := *ghashMaps().to; return &m }
+func GhashMatrix() *Matrix { m := *ghashMaps().to.Matrix; return &m }
 
 // GhashInverse is the inverse of GhashMatrix. It is the caller's.
-func GhashInverse() *Matrix { m := *ghashMaps().from; return &m }
+func GhashInverse() *Matrix { m := *ghashMaps().from.Matrix; return &m }
 
 // Polyval is the element in POLYVAL's basis.
-func (a Element) Polyval() Polyval { return Polyval(polyvalMaps().nibblesTo.of(a)) }
+func (a Element) Polyval() Polyval { return Polyval(polyvalMaps().to.of(a)) }
 
 // Element is p in the tower's basis.
-func (p Polyval) Element() Element { return polyvalMaps().nibblesFrom.of(Element(p)) }
+func (p Polyval) Element() Element { return polyvalMaps().from.of(Element(p)) }
 
 // ToPolyval sets dst[i] to src[i] in POLYVAL's basis.
 func ToPolyval(dst []Polyval, src []Element) {
-	m := polyvalMaps()
-	applyAll(dst, [][]Element{src}, []*Matrix{m.to}, m.nibblesTo)
+	m := polyvalMaps().to
+	applyAll(dst, [][]Element{src}, []*Matrix{m.Matrix}, m)
 }
 
 // FromPolyval sets dst[i] to src[i] in the tower's basis.
 func FromPolyval(dst []Element, src []Polyval) {
-	m := polyvalMaps()
-	applyAll(dst, [][]Polyval{src}, []*Matrix{m.from}, m.nibblesFrom)
+	m := polyvalMaps().from
+	applyAll(dst, [][]Polyval{src}, []*Matrix{m.Matrix}, m)
 }

@@ -9,6 +9,8 @@ import "unsafe"
 // Each does whole blocks with vector instructions, where the machine has them, and the
 // rest element by element.
 
+//go:generate go run -tags=purego ./internal/genvec
+
 // at is the first element's place; for an empty slice it must not be read.
 func at[T any](s []T) *T { return unsafe.SliceData(s) }
 

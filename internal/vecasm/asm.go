@@ -16,7 +16,7 @@ type Set struct {
 	Name     string // suffix of its functions
 	Bytes    int    // of a vector
 	Regs     int
-	Register string // their names' first letter
+	Register string // their names' first letter; on arm64 none
 }
 
 // The sets in use.
@@ -144,7 +144,7 @@ type machine struct {
 }
 
 func (s Set) machine() machine {
-	if s.Bytes == 16 {
+	if s.Register == "" {
 		return machine{"MOVD", "R7", "ADD", []string{"SUBS $1, %s", "BNE %s"}, nil, []string{"R0", "R1", "R2", "R3", "R4", "R5", "R6"}}
 	}
 	return machine{"MOVQ", "BX", "ADDQ", []string{"DECQ %s", "JNZ %s"}, []string{"VZEROUPPER"}, []string{"DI", "SI", "DX", "CX", "R8", "R9", "R10", "R11", "R12"}}
