@@ -181,11 +181,20 @@ func newWindowBlock(s *scheme) *windowBlock {
 // add adds n indices; values begins with the first one's of prefix 0, and prefixes
 // are size apart.
 func (w *windowBlock) add(masks []lanes, values []gf2.Element, size, n int) {
-	s := w.s
-	if hasVectors() && n == hostChunk && s.k >= 2 {
+	if hasVectors() && w.vectors() && n == hostChunk {
 		w.windowAdd(masks, values, size)
 		return
 	}
+	w.generic(masks, values, size, n)
+}
+
+// vectors says whether windowAdd has code for the window.
+func (w *windowBlock) vectors() bool {
+	return w.s.k == 2 || w.s.k == 3 && w.s.d < 5
+}
+
+func (w *windowBlock) generic(masks []lanes, values []gf2.Element, size, n int) {
+	s := w.s
 	if w.forms == nil {
 		w.forms = make([][hostChunk]gf2.Element, power(3, s.k))
 	}
