@@ -113,7 +113,7 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 					return failf(i, CheckFold, "query %d: symbol %d is %v, the layer before folds to %v", k, indices[k], got, folded[k])
 				}
 			}
-			values[k] = FoldLeaf(symbols, uint32(leaves[k]), r[:l.Fold])
+			values[k] = foldLeaf(symbols, uint32(leaves[k]), r[:l.Fold])
 		}
 		indices, folded, r = leaves, values, r[l.Fold:]
 	}
@@ -126,8 +126,8 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 	return nil
 }
 
-// FoldLeaf folds the symbols of a leaf to one, in their own memory.
-func FoldLeaf(v []gf2.Element, leaf uint32, r []gf2.Element) gf2.Element {
+// foldLeaf folds the symbols of a leaf to one, in their own memory.
+func foldLeaf(v []gf2.Element, leaf uint32, r []gf2.Element) gf2.Element {
 	for _, x := range r {
 		half := len(v) / 2
 		for k := range half {

@@ -6,4 +6,4 @@ import (
 	"github.com/zkwarp/zkwarp/device/devicetest"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m) }
+func TestMain(m *testing.M) { devicetest.Main(m, Sources()...) }

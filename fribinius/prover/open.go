@@ -8,6 +8,7 @@ import (
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
 	"github.com/zkwarp/zkwarp/merkle"
+	"github.com/zkwarp/zkwarp/ntt/additive"
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
@@ -54,11 +55,10 @@ func (o *opening) run() error {
 	if err != nil {
 		return err
 	}
-	claim := fribinius.Combine(fribinius.Transpose(o.proof.Partial), batch)
 	if o.q.OnHost() {
-		err = o.foldHost(claim, batch)
+		err = o.foldHost(batch)
 	} else {
-		err = errNoDevice
+		err = o.foldDevice(batch)
 	}
 	if err != nil {
 		return err
@@ -87,14 +87,14 @@ func (o *opening) ringSwitch() (batch []gf2.Element, err error) {
 }
 
 // foldHost runs the sum-check on the tables of the weight and of the message, and
-// folds the codeword by the same challenges, a layer at a time.
-func (o *opening) foldHost(claim gf2.Element, batch []gf2.Element) error {
+// encodes the message anew for each layer: that gives what folding the word before
+// would, by fewer products.
+func (o *opening) foldHost(batch []gf2.Element) error {
+	defer o.q.Span("sum-check")()
 	weight := o.eq.Host()
 	weigh(weight, batch)
 	message := o.c.message.Host()
-	var r []gf2.Element
 	rounds := func(n int) error {
-		r = r[:0]
 		for range n {
 			if err := o.err(); err != nil {
 				return err
@@ -103,8 +103,6 @@ func (o *opening) foldHost(claim gf2.Element, batch []gf2.Element) error {
 			o.proof.Rounds = append(o.proof.Rounds, m)
 			o.tr.Absorb([]gf2.Element{m.AtZero, m.Lead})
 			x := o.tr.Challenge()
-			claim = m.At(claim, x)
-			r = append(r, x)
 			half := len(weight) / 2
 			fold(weight[:half], weight, x)
 			next := message[:half]
@@ -116,7 +114,6 @@ func (o *opening) foldHost(claim gf2.Element, batch []gf2.Element) error {
 		}
 		return nil
 	}
-	word := o.c.word.Host()
 	shapes := o.p.Layers()
 	for i, l := range shapes {
 		if err := rounds(l.Fold); err != nil {
@@ -125,19 +122,18 @@ func (o *opening) foldHost(claim gf2.Element, batch []gf2.Element) error {
 		if i+1 == len(shapes) {
 			break
 		}
-		next, err := device.Alloc[gf2.Element](o.q, len(word)>>l.Fold)
+		word, err := device.Alloc[gf2.Element](o.q, len(message)<<o.p.LogInvRate())
 		if err != nil {
 			return err
 		}
-		o.layers = append(o.layers, layer{word: next})
-		foldWord(next.Host(), word, r)
-		word = next.Host()
-		t, err := hashTree(o.q, o.p, i+1, next)
-		if err != nil {
+		o.layers = append(o.layers, layer{word: word})
+		if err := additive.Encode(word.Host(), message); err != nil {
 			return err
 		}
-		o.layers[i+1].tree = t
-		if o.proof.Roots[i], err = readRoot(o.q, t); err != nil {
+		if o.layers[i+1].tree, err = hashTree(o.q, o.p, i+1, word); err != nil {
+			return err
+		}
+		if o.proof.Roots[i], err = readRoot(o.q, o.layers[i+1].tree); err != nil {
 			return err
 		}
 		o.tr.AbsorbWords(o.proof.Roots[i][:])

@@ -7,7 +7,6 @@ import (
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
 	"github.com/zkwarp/zkwarp/internal/parallel"
-	"github.com/zkwarp/zkwarp/ntt/additive"
 )
 
 // misaligned is by how many bytes bits start after a multiple of 16, or, on the host,
@@ -22,19 +21,11 @@ func misaligned(bits device.Buffer[uint32]) uint64 {
 // grain is how many products are worth another core.
 const grain = 1 << 10
 
-// encode is additive.Encode.
-func encode(q *device.Queue, word, message device.Buffer[gf2.Element]) error {
-	if q.OnHost() {
-		return additive.Encode(word.Host(), message.Host())
-	}
-	return errNoDevice
-}
-
 // expand sets dst to eq(z, y) for all y of the cube, z's first coordinate being of the
 // top bit.
 func expand(q *device.Queue, dst device.Buffer[gf2.Element], z []gf2.Element) error {
 	if !q.OnHost() {
-		return errNoDevice
+		return expandDevice(q, dst, z)
 	}
 	t := dst.Host()
 	t[0] = gf2.One()
@@ -68,7 +59,7 @@ func byteOf(e gf2.Element, k int) int {
 // byte, and from those the bits'.
 func partial(q *device.Queue, eq, message device.Buffer[gf2.Element]) ([]gf2.Element, error) {
 	if !q.OnHost() {
-		return nil, errNoDevice
+		return partialDevice(q, eq, message)
 	}
 	e, m := eq.Host(), message.Host()
 	const share = 1 << 14
@@ -176,16 +167,4 @@ func fold(dst, src []gf2.Element, r gf2.Element) {
 	for n := grain; n < len(dst); n *= 2 {
 		parallel.For(min(n, len(dst)-n), grain, func(a, b int) { step(n+a, n+b) })
 	}
-}
-
-// foldWord folds each leaf of a codeword to one symbol.
-func foldWord(dst, src []gf2.Element, r []gf2.Element) {
-	size := 1 << len(r)
-	parallel.For(len(dst), max(1, grain/(2*size)), func(a, b int) {
-		leaf := make([]gf2.Element, size)
-		for k := a; k < b; k++ {
-			copy(leaf, src[k*size:(k+1)*size])
-			dst[k] = fribinius.FoldLeaf(leaf, uint32(k), r)
-		}
-	})
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/fribinius"
 	"github.com/zkwarp/zkwarp/merkle"
 	merkleprover "github.com/zkwarp/zkwarp/merkle/prover"
+	additive "github.com/zkwarp/zkwarp/ntt/additive/prover"
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
@@ -38,13 +39,11 @@ type Committed struct {
 	q       *device.Queue
 	p       *fribinius.Params
 	message device.Buffer[gf2.Element] // the caller's bits
+	encoder *additive.Encoder
 	word    device.Buffer[gf2.Element]
 	tree    *tree
 	root    fribinius.Root
 }
-
-// errNoDevice is for queues that are not the host's.
-var errNoDevice = fmt.Errorf("fribinius: %w: there are no kernels yet", device.ErrUsage)
 
 type tree = merkleprover.TreeOf[merkle.Word]
 
@@ -73,7 +72,10 @@ func (c *Committed) commit(ctx context.Context) (err error) {
 	if c.word, err = device.Alloc[gf2.Element](c.q, c.message.Len()<<c.p.LogInvRate()); err != nil {
 		return err
 	}
-	if err := encode(c.q, c.word, c.message); err != nil {
+	if c.encoder, err = additive.NewEncoder(c.q); err != nil {
+		return err
+	}
+	if err := c.encoder.Encode(c.word, c.message); err != nil {
 		return err
 	}
 	if err := ctx.Err(); err != nil {
@@ -108,6 +110,9 @@ func (c *Committed) Params() *fribinius.Params { return c.p }
 // Free gives the memory of the codeword and its tree back. The bits stay the caller's.
 func (c *Committed) Free() {
 	c.word.Free()
+	if c.encoder != nil {
+		c.encoder.Free()
+	}
 	if c.tree != nil {
 		c.tree.Free()
 	}

@@ -56,7 +56,7 @@ var Rooms = map[string]Room{
 	"bench": {Rank: 10, Imports: []string{"curve", "device", "examples", "field", "hash", "logup", "matmul", "matrix", "merkle", "mle", "msm", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
-	"internal/kernels": {Rank: 11, Imports: []string{"bench", "bitproof", "curve", "device", "field", "hash", "logup", "matrix", "merkle", "mle", "msm", "ntt",
+	"internal/kernels": {Rank: 11, Imports: []string{"bench", "bitproof", "curve", "device", "field", "fribinius", "hash", "logup", "matrix", "merkle", "mle", "msm", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}},
 	"internal/cli": {Rank: 12, Imports: []string{"bench", "curve", "device", "examples", "internal/kernels", "msm", "whir", "zkml"}},
 

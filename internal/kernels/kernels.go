@@ -17,6 +17,7 @@ import (
 	fp64 "github.com/zkwarp/zkwarp/field/fp64/conformance"
 	gf2 "github.com/zkwarp/zkwarp/field/gf2/conformance"
 	m31 "github.com/zkwarp/zkwarp/field/m31/conformance"
+	fribinius "github.com/zkwarp/zkwarp/fribinius/prover"
 	poseidon2 "github.com/zkwarp/zkwarp/hash/poseidon2/conformance"
 	logup "github.com/zkwarp/zkwarp/logup/prover"
 	matrix "github.com/zkwarp/zkwarp/matrix/prover"
@@ -24,6 +25,7 @@ import (
 	mle "github.com/zkwarp/zkwarp/mle/prover"
 	"github.com/zkwarp/zkwarp/msm"
 	"github.com/zkwarp/zkwarp/msm/fixedbase"
+	additive "github.com/zkwarp/zkwarp/ntt/additive/prover"
 	ntt "github.com/zkwarp/zkwarp/ntt/prover"
 	"github.com/zkwarp/zkwarp/ntt/scalar"
 	binary "github.com/zkwarp/zkwarp/sumcheck/binary/prover"
@@ -46,6 +48,7 @@ func All() []*kernel.Source {
 		fields.Sources(),
 		fixedbase.Sources(),
 		fp64.Sources(),
+		fribinius.Sources(),
 		merkle.Sources(),
 		ntt.Sources(),
 		msm.Sources(),
@@ -55,6 +58,7 @@ func All() []*kernel.Source {
 		transcript.Sources(),
 		whir.Sources(),
 		[]*kernel.Source{
+			additive.Source,
 			bench.ArithSource,
 			bench.BN254Source,
 			bench.CardSource,

@@ -110,6 +110,12 @@ var rows = []row{
 		[]string{"pick_*"}, "an element read and written, an index read", nil},
 	{"MSM: measured inputs", "`msm/known`: points with known discrete logarithms (in `msm/fixedbase`, tables), random scalars, their sum's logarithm",
 		[]string{"bases_pairs_*", "scalars_*"}, "", nil},
+	{"additive NTT", "`ntt/additive/prover.Encoder.Encode`: up to three levels a pass, their twiddle factors as tables; the last five levels in shared memory",
+		[]string{"additive_*"}, "32 an element and pass", nil},
+	{"FRI-Binius: ring switching", "`fribinius/prover.Committed.Open`: eq at the point, the bits' partial evaluations, the weights of the sum-check",
+		[]string{"fribinius_eq*", "fribinius_partial", "fribinius_reduce", "fribinius_weigh"}, "16 an element written; 32 read; 32", nil},
+	{"FRI-Binius: sum-check", "the same: a round's sums and the fold before it, and what the transcript makes of them",
+		[]string{"fribinius_sums", "fribinius_fold", "fribinius_round"}, "32 a pair of entries read, 32 for two of them written", nil},
 	{"transcript of binary towers", "`transcript/tower/prover`: a list absorbed, challenges or indices drawn, a search for work; in protocols' own kernels by `tower.cuh`",
 		[]string{"tower_*"}, "bound by latency", nil},
 }

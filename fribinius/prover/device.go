@@ -1,0 +1,276 @@
+package prover
+
+import (
+	_ "embed"
+	"math/bits"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/fribinius"
+	towerprover "github.com/zkwarp/zkwarp/transcript/tower/prover"
+)
+
+//go:embed fribinius.cu
+var text string
+
+var source = &kernel.Source{Name: "fribinius/prover/fribinius.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, gf2.Header, towerprover.Header}}
+
+// Sources holds the kernels of this package.
+func Sources() []*kernel.Source { return []*kernel.Source{source} }
+
+const (
+	threads     = 128
+	halvesBlock = 512
+	// blocksPerUnit is how many blocks of loops a multiprocessor gets: as many as
+	// there are at once.
+	blocksPerUnit = 8
+	// maxBlocks bounds the sums that a round's end adds up.
+	maxBlocks = 1 << 12
+)
+
+func launch(q *device.Queue, name string, blocks, size int, args ...device.Arg) error {
+	return q.Launch(device.Kernel{Source: source, Name: name}, device.D1(blocks), device.D1(size), 0, args...)
+}
+
+// blocksFor is the number of blocks of a loop over n.
+func blocksFor(q *device.Queue, n int) int {
+	return max(1, min(device.Blocks(n, threads), blocksPerUnit*q.Device().Info().Units, maxBlocks))
+}
+
+// expandDevice makes the table as the product of two small ones.
+func expandDevice(q *device.Queue, dst device.Buffer[gf2.Element], z []gf2.Element) error {
+	n := len(z)
+	low := (n + 1) / 2
+	point, err := device.Upload(q, append([]gf2.Element{{}}, z...)) // never empty
+	if err != nil {
+		return err
+	}
+	defer point.Free()
+	halves, err := device.Alloc[gf2.Element](q, 1<<low+1<<(n-low))
+	if err != nil {
+		return err
+	}
+	defer halves.Free()
+	if err := launch(q, "fribinius_eq_halves", 2, halvesBlock, halves.Arg(), point.Slice(1, n+1).Arg(), device.U32(n), device.U32(low)); err != nil {
+		return err
+	}
+	return launch(q, "fribinius_eq", device.Blocks(dst.Len(), threads), threads, dst.Arg(), halves.Arg(), device.U32(n), device.U32(low))
+}
+
+// partialDevice waits for the sums.
+func partialDevice(q *device.Queue, eq, message device.Buffer[gf2.Element]) ([]gf2.Element, error) {
+	n := eq.Len()
+	each := max(threads, device.Blocks(n, blocksPerUnit*q.Device().Info().Units*threads)*threads)
+	blocks := device.Blocks(n, each)
+	sums, err := device.Alloc[gf2.Element](q, 128*(blocks+1))
+	if err != nil {
+		return nil, err
+	}
+	defer sums.Free()
+	if err := launch(q, "fribinius_partial", blocks, threads, sums.Slice(128, sums.Len()).Arg(), eq.Arg(), message.Arg(), device.U64(n), device.U32(each)); err != nil {
+		return nil, err
+	}
+	const words = 512
+	if err := launch(q, "fribinius_reduce", words/threads, threads, sums.Arg(), sums.Slice(128, sums.Len()).Arg(), device.U32(blocks), device.U32(words)); err != nil {
+		return nil, err
+	}
+	return sums.Slice(0, 128).Read(q)
+}
+
+// weighDevice is weigh: nibble by nibble of an element, the values of the linear map.
+func weighDevice(q *device.Queue, eq device.Buffer[gf2.Element], batch []gf2.Element) error {
+	columns := fribinius.EqTable(batch)
+	t := make([]gf2.Element, 512)
+	for n := range 32 {
+		for x := 1; x < 16; x++ {
+			bit := bits.TrailingZeros(uint(x))
+			t[16*n+x] = t[16*n+x&(x-1)].Add(columns[4*n+bit])
+		}
+	}
+	tables, err := device.Upload(q, t)
+	if err != nil {
+		return err
+	}
+	defer tables.Free()
+	return launch(q, "fribinius_weigh", blocksFor(q, eq.Len()), threads, eq.Arg(), tables.Arg(), device.U64(eq.Len()))
+}
+
+// chain is the sum-check of an opening in a device's memory: nothing of it waits for the
+// host. Tables are folded from buffer to buffer, as the blocks of a launch have no order.
+type chain struct {
+	o          *opening
+	tr         *towerprover.Transcript
+	weight     device.Buffer[gf2.Element]
+	message    device.Buffer[gf2.Element]
+	spare      [2][2]device.Buffer[gf2.Element] // weights and messages
+	sums       device.Buffer[uint32]
+	challenges device.Buffer[gf2.Element]
+	sent       device.Buffer[gf2.Element] // the rounds' messages, and then the final one
+	rounds     int                        // sent so far
+}
+
+// foldDevice is foldHost.
+func (o *opening) foldDevice(batch []gf2.Element) error {
+	defer o.q.Span("sum-check")()
+	if err := weighDevice(o.q, o.eq, batch); err != nil {
+		return err
+	}
+	c := &chain{o: o, weight: o.eq, message: o.c.message}
+	defer c.free()
+	if err := c.alloc(); err != nil {
+		return err
+	}
+	if err := c.run(); err != nil {
+		return err
+	}
+	return c.read()
+}
+
+func (c *chain) free() {
+	if c.tr != nil {
+		c.tr.Free()
+	}
+	for _, pair := range c.spare {
+		pair[0].Free()
+		pair[1].Free()
+	}
+	c.sums.Free()
+	c.challenges.Free()
+	c.sent.Free()
+}
+
+func (c *chain) alloc() (err error) {
+	q, n := c.o.q, c.o.p.MessageVars()
+	if c.tr, err = towerprover.FromHost(q, c.o.tr); err != nil {
+		return err
+	}
+	for i := range c.spare {
+		for j := range c.spare[i] {
+			if c.spare[i][j], err = device.Alloc[gf2.Element](q, 1<<max(0, n-1-i)); err != nil {
+				return err
+			}
+		}
+	}
+	if c.sums, err = device.Alloc[uint32](q, 8*maxBlocks); err != nil {
+		return err
+	}
+	if c.challenges, err = device.Alloc[gf2.Element](q, n+1); err != nil {
+		return err
+	}
+	c.sent, err = device.Alloc[gf2.Element](q, 2*n+1<<c.o.p.FinalVars())
+	return err
+}
+
+// prepare enqueues the next round's sums, which begins with the fold by the last round's
+// challenge: then message is what that leaves.
+func (c *chain) prepare() error {
+	q := c.o.q
+	if c.rounds == 0 {
+		pairs := c.message.Len() / 2
+		return launch(q, "fribinius_sums", blocksFor(q, pairs), threads, c.sums.Arg(), c.weight.Arg(), c.message.Arg(), device.U64(pairs))
+	}
+	n := c.message.Len() / 2
+	to := c.spare[(c.rounds-1)%2]
+	w, m := to[0].Slice(0, n), to[1].Slice(0, n)
+	err := launch(q, "fribinius_fold", blocksFor(q, (n+1)/2), threads, c.sums.Arg(), w.Arg(), m.Arg(), c.weight.Arg(), c.message.Arg(),
+		c.challenges.Slice(c.rounds-1, c.rounds).Arg(), device.U64(n))
+	c.weight, c.message = w, m
+	return err
+}
+
+// send enqueues a round's end.
+func (c *chain) send() error {
+	i := c.rounds
+	pairs := c.message.Len() / 2
+	c.rounds++
+	return launch(c.o.q, "fribinius_round", 1, threads, c.tr.State().Arg(), c.sent.Slice(2*i, 2*i+2).Arg(), c.challenges.Slice(i, i+1).Arg(),
+		c.sums.Arg(), device.U32(blocksFor(c.o.q, pairs)))
+}
+
+func (c *chain) run() error {
+	o := c.o
+	shapes := o.p.Layers()
+	for i, l := range shapes {
+		for f := range l.Fold {
+			if err := c.prepare(); err != nil {
+				return err
+			}
+			if i > 0 && f == 0 {
+				if err := c.layer(i); err != nil {
+					return err
+				}
+			}
+			if err := c.send(); err != nil {
+				return err
+			}
+		}
+	}
+	n := o.p.MessageVars()
+	if c.rounds > 0 {
+		if err := c.prepare(); err != nil {
+			return err
+		}
+	}
+	final := c.sent.Slice(2*n, c.sent.Len())
+	if err := device.Copy(o.q, final, c.message); err != nil {
+		return err
+	}
+	if err := c.tr.Absorb(final); err != nil {
+		return err
+	}
+	for f := range o.p.FinalVars() {
+		if f > 0 {
+			if err := c.prepare(); err != nil {
+				return err
+			}
+		}
+		if err := c.send(); err != nil {
+			return err
+		}
+	}
+	return o.err()
+}
+
+// layer enqueues a layer's word, its tree, and the absorption of its root. The word is
+// the message's codeword, which is what folding the word before would give, by a
+// fraction of the products.
+func (c *chain) layer(i int) error {
+	o := c.o
+	word, err := device.Alloc[gf2.Element](o.q, c.message.Len()<<o.p.LogInvRate())
+	if err != nil {
+		return err
+	}
+	o.layers = append(o.layers, layer{word: word})
+	if err := o.c.encoder.Encode(word, c.message); err != nil {
+		return err
+	}
+	if o.layers[i].tree, err = hashTree(o.q, o.p, i, word); err != nil {
+		return err
+	}
+	return c.tr.AbsorbWords(device.View[uint32](o.layers[i].tree.Root()))
+}
+
+// read waits for what was sent, and takes the host's transcript along.
+func (c *chain) read() error {
+	o, n := c.o, c.o.p.MessageVars()
+	sent, err := c.sent.Read(o.q)
+	if err != nil {
+		return err
+	}
+	for i := range o.proof.Roots {
+		if o.proof.Roots[i], err = readRoot(o.q, o.layers[i+1].tree); err != nil {
+			return err
+		}
+	}
+	for i := range n {
+		o.proof.Rounds = append(o.proof.Rounds, fribinius.Round{AtZero: sent[2*i], Lead: sent[2*i+1]})
+	}
+	o.proof.Final = sent[2*n:]
+	tr, err := c.tr.Host()
+	if err != nil {
+		return err
+	}
+	*o.tr = *tr
+	return nil
+}
