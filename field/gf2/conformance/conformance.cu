@@ -34,14 +34,17 @@ gf2_conformance(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__r
   gf2_store(out + 4 * i, r);
 }
 
-// A warp a pair of items: their products, and the sum of both in a third.
+// A warp a pair of items: the first times the power of the second factor, the second
+// product, and the sum of both in a third.
 extern "C" __global__ void __launch_bounds__(128)
-gf2_conformance_warp(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b, u32 pairs) {
+gf2_conformance_warp(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b, u32 pairs, u32 power) {
   u32 i = (blockIdx.x * blockDim.x + threadIdx.x) >> 5;
   if (i >= pairs) return;
   gf2 x[2], y[2];
   for (u32 k = 0; k < 2; k++) x[k] = gf2_load(a + 8 * i + 4 * k), y[k] = gf2_load(b + 8 * i + 4 * k);
-  gf2 p = gf2_mul_warp(x[0], y[0]), q = gf2_mul_warp(x[1], y[1]), s = gf2_dot_warp(x, y);
+  gf2 p = x[0], q = gf2_mul_warp(x[1], y[1]), s = gf2_dot_warp(x, y);
+#pragma unroll 1
+  for (u32 k = 0; k < power; k++) p = gf2_mul_warp(p, y[0]);
   // Any lane has the results.
   if (lane_id() == i % 32) {
     gf2_store(out + 12 * i, p);

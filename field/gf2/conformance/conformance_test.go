@@ -128,7 +128,7 @@ func TestOperations(t *testing.T) {
 
 func TestWarpProducts(t *testing.T) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
-		const pairs = 101
+		const pairs, power = 101, 3
 		x, y := elements(3, 2*pairs), elements(4, 2*pairs)
 		a, b := devicetest.Upload(t, q, x), devicetest.Upload(t, q, y)
 		out, err := device.Alloc[elem](q, 3*pairs)
@@ -137,7 +137,7 @@ func TestWarpProducts(t *testing.T) {
 		}
 		defer out.Free()
 		if err := q.Launch(device.Kernel{Source: Source, Name: "gf2_conformance_warp"}, device.D1(device.Blocks(pairs, 4)), device.D1(128), 0,
-			out.Arg(), a.Arg(), b.Arg(), device.U32(pairs)); err != nil {
+			out.Arg(), a.Arg(), b.Arg(), device.U32(pairs), device.U32(power)); err != nil {
 			t.Fatal(err)
 		}
 		got, err := out.Read(q)
@@ -145,8 +145,8 @@ func TestWarpProducts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range pairs {
-			p, r := x[2*i].Mul(y[2*i]), x[2*i+1].Mul(y[2*i+1])
-			if want := [3]elem{p, r, p.Add(r)}; [3]elem(got[3*i:]) != want {
+			p, r := x[2*i].Mul(y[2*i].Exp(power)), x[2*i+1].Mul(y[2*i+1])
+			if want := [3]elem{p, r, x[2*i].Mul(y[2*i]).Add(r)}; [3]elem(got[3*i:]) != want {
 				t.Fatalf("pair %d: got %v, want %v", i, got[3*i:3*i+3], want)
 			}
 		}
@@ -209,6 +209,102 @@ func TestDot(t *testing.T) {
 			if s := got[0].Add(got[1]); s != want {
 				t.Fatalf("%d products: got %v, want %v", n, s, want)
 			}
+		}
+	})
+}
+
+// The benchmarks are for a card: products by threads, a chain of products by a warp, and
+// inner products. Their results are compared as well.
+
+func benchmark(b *testing.B, run func(b *testing.B, q *device.Queue)) {
+	d := devicetest.Open(b, "cuda")
+	run(b, devicetest.Queue(b, d))
+}
+
+// launches times b.N launches.
+func launches(b *testing.B, q *device.Queue, per float64, launch func() error) {
+	b.Helper()
+	for range 3 { // the first compiles
+		if err := launch(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := q.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	b.ResetTimer()
+	for range b.N {
+		if err := launch(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := q.Sync(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/per, "ns/product")
+}
+
+func BenchmarkThreads(b *testing.B) {
+	benchmark(b, func(b *testing.B, q *device.Queue) {
+		const n = 1 << 20
+		x, y := elements(11, n), elements(12, n)
+		dx, dy, out := devicetest.Upload(b, q, x), devicetest.Upload(b, q, y), devicetest.Upload(b, q, make([]elem, n))
+		launches(b, q, n, func() error {
+			return q.Launch(device.Kernel{Source: Source, Name: "gf2_conformance"}, device.D1(n/128), device.D1(128), 0,
+				out.Arg(), dx.Arg(), dy.Arg(), device.U32(1), device.U32(n))
+		})
+		got, err := out.Read(q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		want := make([]elem, n)
+		gf2.MulVec(want, x, y)
+		for i := range want {
+			if got[i] != want[i] {
+				b.Fatalf("product %d is %v, want %v", i, got[i], want[i])
+			}
+		}
+	})
+}
+
+func BenchmarkWarp(b *testing.B) {
+	benchmark(b, func(b *testing.B, q *device.Queue) {
+		const power = 10000
+		x, y := elements(13, 2), elements(14, 2)
+		dx, dy, out := devicetest.Upload(b, q, x), devicetest.Upload(b, q, y), devicetest.Upload(b, q, make([]elem, 3))
+		launches(b, q, power, func() error {
+			return q.Launch(device.Kernel{Source: Source, Name: "gf2_conformance_warp"}, device.D1(1), device.D1(32), 0,
+				out.Arg(), dx.Arg(), dy.Arg(), device.U32(1), device.U32(power))
+		})
+		got, err := out.Read(q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if want := x[0].Mul(y[0].Exp(power)); got[0] != want {
+			b.Fatalf("got %v, want %v", got[0], want)
+		}
+	})
+}
+
+func BenchmarkDot(b *testing.B) {
+	benchmark(b, func(b *testing.B, q *device.Queue) {
+		const n, blocks = 1 << 24, 264
+		x, y := elements(15, n), elements(16, n)
+		dx, dy, out := devicetest.Upload(b, q, x), devicetest.Upload(b, q, y), devicetest.Upload(b, q, make([]elem, blocks))
+		launches(b, q, n, func() error {
+			return q.Launch(device.Kernel{Source: Source, Name: "gf2_conformance_dot"}, device.D1(blocks), device.D1(256), 0,
+				out.Arg(), dx.Arg(), dy.Arg(), device.U64(n))
+		})
+		got, err := out.Read(q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		var sum elem
+		for _, v := range got {
+			sum = sum.Add(v)
+		}
+		if want := gf2.Dot(x, y); sum != want {
+			b.Fatalf("got %v, want %v", sum, want)
 		}
 	})
 }
