@@ -3,6 +3,7 @@ package prover
 import (
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/sumcheck/binary"
+	"github.com/zkwarp/zkwarp/sumcheck/binary/opcount"
 )
 
 // sumKind is how BDT-1 and BDT-2 go over tables.
@@ -22,7 +23,7 @@ type hostPlan struct {
 
 // switchover is the round in which BDT-1 takes over from BDT-2: the first that is
 // cheaper by the seed's operation counts (section IV.A).
-func switchover(d int) int { return [...]int{2: 3, 3: 2, 4: 2, 5: 1}[d] }
+func switchover(d int) int { return opcount.SwitchRound(d) }
 
 // rebuildUntil is the round in which folded tables take over from rebuilt
 // batches, found by measurement as the seed has it.

@@ -2,13 +2,16 @@ package prover
 
 import "github.com/zkwarp/zkwarp/field/gf2"
 
-// addTo sets dst[i] += a[i].
-func addTo[T gf2.Words](dst, a []T) {
-	a = a[:len(dst)]
-	for i, v := range a {
-		dst[i] = T(gf2.Element(dst[i]).Add(gf2.Element(v)))
+// addVec sets dst[i] = a[i] + b[i].
+func addVec[T gf2.Words](dst, a, b []T) {
+	a, b = a[:len(dst)], b[:len(dst)]
+	for i := addBlocks(dst, a, b); i < len(dst); i++ {
+		dst[i] = T(gf2.Element(a[i]).Add(gf2.Element(b[i])))
 	}
 }
+
+// addTo sets dst[i] += a[i].
+func addTo[T gf2.Words](dst, a []T) { addVec(dst, dst, a) }
 
 // addUp is the sum of a.
 func addUp[T gf2.Words](a []T) T {

@@ -185,8 +185,12 @@ func elements(p []gf2.Polyval) []gf2.Element {
 // of the column with its first variables bound, where weights are the products of
 // their challenges, R. size is the number of elements.
 func (c hostColumn) batch(dst, weights []gf2.Polyval, size, from int) {
-	clear(dst)
-	for x := 0; x < len(dst); x += 32 {
+	done := 0
+	if size >= 32 && from%32 == 0 {
+		done = batchBlocks(dst, weights, c[from/32:], size/32)
+	}
+	clear(dst[done:])
+	for x := done; x < len(dst); x += 32 {
 		out := dst[x:min(x+32, len(dst))]
 		for l, r := range weights {
 			for w := c.word(l*size+from+x, len(out)); w != 0; w &= w - 1 {

@@ -181,7 +181,8 @@ func (t *hostTail) line(b *tailBlock, j, from, half int, r *gf2.Polyval) {
 			gf2.FoldPolyval(b.lo[j], b.lo[j], v[2*half+from:2*half+from+n], *r)
 			gf2.FoldPolyval(upper, upper, v[3*half+from:3*half+from+n], *r)
 		}
-		copy(slope, upper)
+		addVec(slope, upper, b.lo[j])
+		return
 	}
 	addTo(slope, b.lo[j])
 }
@@ -202,10 +203,8 @@ func (b *tailBlock) product(list []int, n int) [][]gf2.Polyval {
 		gf2.MulPolyval(out[m], cur[m-1], hi)
 		if m == 2 { // Karatsuba
 			x, y := b.temp[:n], out[1]
-			copy(x, cur[0])
-			addTo(x, cur[1])
-			copy(y, lo)
-			addTo(y, hi)
+			addVec(x, cur[0], cur[1])
+			addVec(y, lo, hi)
 			gf2.MulPolyval(y, y, x)
 			addTo(y, out[0])
 			addTo(y, out[2])

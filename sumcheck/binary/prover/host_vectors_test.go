@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/field/gf2"
 )
 
@@ -168,26 +169,51 @@ func TestMasked(t *testing.T) {
 	}
 }
 
-// TestLook compares folded bits with sums of weights, and batches with both.
-func TestLook(t *testing.T) {
+// TestBatch compares columns with bound variables with sums of weights.
+func TestBatch(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
-	for k := 1; k <= 3; k++ {
+	for k := 0; k <= 4; k++ {
 		for _, size := range []int{1, 2, 8, 32, 64, 512} {
 			weights := randomTable(rng, 1<<k)
 			col := make([]uint32, max(1, size<<k/32))
 			for i := range col {
 				col[i] = rng.Uint32()
 			}
-			got, batch := make([]gf2.Polyval, size), make([]gf2.Polyval, size)
-			hostColumn(col).look(got, lookup(weights), k, size, 0)
-			hostColumn(col).batch(batch, polyvals(weights), size, 0)
-			for x := range size {
+			for from := 0; from < size; from += max(1, size/4) {
+				got := make([]gf2.Polyval, max(1, size/4))
+				hostColumn(col).batch(got, polyvals(weights), size, from)
+				for x := range got {
+					var want gf2.Element
+					for u, w := range weights {
+						want = want.Add(w.MulBit(gf2.Bit(col, u*size+from+x)))
+					}
+					if got[x].Element() != want {
+						t.Fatalf("k = %d, entry %d of %d: %v, want %v", k, from+x, size, got[x].Element(), want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestCombine compares tables with bound variables with products.
+func TestCombine(t *testing.T) {
+	q := devicetest.Queue(t, devicetest.Open(t, "cpu"))
+	rng := rand.New(rand.NewPCG(7, 8))
+	for k := 0; k <= 3; k++ {
+		for _, size := range []int{1, 32, 64, 1024} {
+			weights, values := randomTable(rng, 1<<k), randomTable(rng, size<<k)
+			got := make([]gf2.Polyval, size)
+			if err := (&host{ctx: t.Context(), q: q}).combine(got, values, weights); err != nil {
+				t.Fatal(err)
+			}
+			for x := range got {
 				var want gf2.Element
 				for u, w := range weights {
-					want = want.Add(w.MulBit(gf2.Bit(col, u*size+x)))
+					want = want.Add(w.Mul(values[u*size+x]))
 				}
-				if got[x].Element() != want || batch[x] != got[x] {
-					t.Fatalf("k = %d, entry %d of %d: %v and %v, want %v", k, x, size, got[x].Element(), batch[x].Element(), want)
+				if got[x].Element() != want {
+					t.Fatalf("k = %d, entry %d of %d: %v, want %v", k, x, size, got[x].Element(), want)
 				}
 			}
 		}

@@ -1,8 +1,6 @@
 package prover
 
 import (
-	"math/bits"
-
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/sumcheck/binary"
 )
@@ -241,8 +239,7 @@ func (w *windowBlock) result(sum []gf2.Element) {
 	}
 }
 
-// windowFold binds the window's k variables in p_1 and looks the folded bits up:
-// what the fused rounds start from.
+// windowFold binds the window's k variables: what the fused rounds start from.
 func (h *host) windowFold(k int) (*hostTail, error) {
 	t := &hostTail{h: h, size: 1 << h.left()}
 	if h.in.Kind == binary.EqBits {
@@ -258,44 +255,16 @@ func (h *host) windowFold(k int) (*hostTail, error) {
 		}
 		t.tables = append(t.tables, values)
 	}
-	look := lookup(eqValues(h.point, gf2.One()))
+	weights := polyvals(eqValues(h.point, gf2.One()))
 	for _, c := range h.columns() {
 		dst, err := h.alloc(t.size)
 		if err != nil {
 			return nil, err
 		}
-		if err := h.chunks(t.size, func(lo, hi int) { c.look(dst[lo:hi], look, k, t.size, lo) }); err != nil {
+		if err := h.chunks(t.size, func(lo, hi int) { c.batch(dst[lo:hi], weights, t.size, lo) }); err != nil {
 			return nil, err
 		}
 		t.tables = append(t.tables, dst)
 	}
 	return t, nil
-}
-
-// lookup is a table of the sums of all subsets of at most eight weights.
-func lookup(weights []gf2.Element) []gf2.Polyval {
-	t := make([]gf2.Element, 1<<len(weights))
-	for p := 1; p < len(t); p++ {
-		t[p] = t[p&(p-1)].Add(weights[bits.TrailingZeros(uint(p))])
-	}
-	return polyvals(t)
-}
-
-// look writes the folded values of a column from an index on, each by its pattern
-// of 2^k bits.
-func (c hostColumn) look(dst, table []gf2.Polyval, k, size, from int) {
-	for x := 0; x < len(dst); x += 32 {
-		out := dst[x:min(x+32, len(dst))]
-		var words [8]uint32
-		for u := range 1 << k {
-			words[u] = c.word(u*size+from+x, size)
-		}
-		for b := range out {
-			pattern := 0
-			for u := range 1 << k {
-				pattern |= int(words[u]>>b&1) << u
-			}
-			out[b] = table[pattern]
-		}
-	}
 }

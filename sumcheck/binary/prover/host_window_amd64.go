@@ -58,17 +58,34 @@ func maskedBlocks[T gf2.Words](a []T, words []uint32) (s gf2.Element, n int) {
 	return addUp(v[:]), n
 }
 
-// hasVectors says whether windowAdd and applyMatrices may be called.
-func hasVectors() bool { return wide }
+//go:noescape
+func batchAVX512(dst *gf2.Polyval, words *uint32, stride int, weights *gf2.Polyval, count int, n int)
+
+// batchBlocks writes the batch's elements, as many as whole words have, and returns
+// their number. words are those of the first prefix, and prefixes stride words apart.
+func batchBlocks(dst, weights []gf2.Polyval, words []uint32, stride int) int {
+	if !wide || len(dst) < 32 {
+		return 0
+	}
+	batchAVX512(&dst[0], &words[0], 4*stride, &weights[0], len(weights), len(dst)/32)
+	return len(dst) &^ 31
+}
 
 //go:noescape
-func applyAVX512(dst *gf2.Element, p *gf2.Element, stride int, matrices *uint64, scratch *byte, n int)
+func addAVX512(dst *gf2.Element, a *gf2.Element, b *gf2.Element, n int)
 
-// applyMatrices writes the sum of the matrices' products with matrixBlock elements
-// each, size apart, to dst. scratch has as many bytes as all of those.
-func applyMatrices(dst []gf2.Polyval, values []gf2.Element, size int, matrices []uint64, scratch []byte) {
-	applyAVX512((*gf2.Element)(&dst[0]), &values[0], size*gf2.Size, &matrices[0], &scratch[0], len(matrices)/matrixWords)
+// addBlocks sets dst[i] = a[i] + b[i] for whole blocks, and returns how many.
+func addBlocks[T gf2.Words](dst, a, b []T) int {
+	if !wide || len(dst) < 8 {
+		return 0
+	}
+	at := func(p *T) *gf2.Element { return (*gf2.Element)(unsafe.Pointer(p)) }
+	addAVX512(at(&dst[0]), at(&a[0]), at(&b[0]), len(dst)/8)
+	return len(dst) &^ 7
 }
+
+// hasVectors says whether windowAdd may be called.
+func hasVectors() bool { return wide }
 
 // windowRun is the number of indices that windowAdd goes over before it goes over
 // them again for another product of the first variable: what it reads of p_1 stays

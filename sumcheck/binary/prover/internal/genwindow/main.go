@@ -1,5 +1,5 @@
-// Command genwindow writes sums under masks for the first pass of package prover's
-// windows on the CPU: window_avx512_amd64.s.
+// Command genwindow writes sums under masks, for package prover's passes over bits on
+// the CPU: window_avx512_amd64.s.
 //
 // A vector holds four elements. Their four bits of a mask, each doubled, are a byte
 // and so a mask register: an element that is not in the sum costs what one that is
@@ -184,59 +184,54 @@ func (a *asm) masked() {
 	})
 }
 
-// transpose exchanges registers and bytes of 16 in each 128 bits: interleaving the
-// bytes of registers i and i+8 rotates the eight bits of (register, byte) by one,
-// and four times swaps the two.
-func (a *asm) transpose(r [16]vecasm.Reg) [16]vecasm.Reg {
-	for range 4 {
-		var to [16]vecasm.Reg
-		for i := range 8 {
-			to[2*i] = a.To("VPUNPCKLBW", r[i+8], r[i])
-			to[2*i+1] = a.To("VPUNPCKHBW", r[i+8], r[i])
-		}
-		r = to
-	}
-	return r
+// batch writes 32 sums of weights for each iteration: those whose bit is set in the words
+// of their columns, count of them and stride bytes apart.
+func (a *asm) batch() {
+	args := []string{"dst *gf2.Polyval", "words *uint32", "stride int", "weights *gf2.Polyval", "count int"}
+	a.Function(vecasm.Function{Name: "batch", Args: args, Block: 32}, func(p []string) {
+		dst, words, stride, weights, count := p[0], p[1], p[2], p[3], p[4]
+		a.Op("MOVQ", "$0x5555555555555555", "AX")
+		a.Loop("loop", a.N(), func() {
+			var acc [8]vecasm.Reg
+			for i := range acc {
+				acc[i] = a.Zero()
+			}
+			a.Op("MOVQ", words, "R10")
+			a.Op("MOVQ", weights, "R11")
+			a.Op("MOVQ", count, "R12")
+			a.Loop("weight", "R12", func() {
+				w := a.Broadcast128("R11", 0)
+				a.Op("MOVL", "(R10)", "R9")
+				a.Op("PDEPQ", "AX", "R9", "R9")
+				a.Op("LEAQ", "(R9)(R9*2)", "R9")
+				for i := range acc {
+					k := fmt.Sprint("K", i%7+1)
+					a.Op("KMOVB", "R9", k)
+					a.Op("SHRQ", "$8", "R9")
+					a.Op("VPXORQ", w, acc[i], k, acc[i])
+				}
+				a.Op("ADDQ", stride, "R10")
+				a.Op("ADDQ", "$16", "R11")
+			})
+			for i, r := range acc {
+				a.Store(r, dst, i)
+			}
+			a.Op("ADDQ", "$512", dst)
+			a.Op("ADDQ", "$4", words)
+		})
+	})
 }
 
-// apply adds up n matrices over GF(2) times 64 elements each, stride bytes apart. A
-// vector of bytes holds one byte of each of 64 elements; an eighth of a matrix's rows
-// and of its columns is a word, and a byte's products with it one instruction. The
-// words of a matrix are in the order of columns, then rows.
-func (a *asm) apply() {
-	a.Function(vecasm.Function{Name: "apply", Args: []string{"dst *gf2.Element", "p *gf2.Element", "stride int", "matrices *uint64", "scratch *byte"}, Block: 1}, func(p []string) {
-		dst, src, stride, matrix, scratch := p[0], p[1], p[2], p[3], p[4]
-		a.Op("MOVQ", scratch, "R9")
-		a.Op("MOVQ", a.N(), "AX")
-		a.Loop("loop", "AX", func() {
-			var r [16]vecasm.Reg
-			for i := range r {
-				r[i] = a.Load(src, i)
+// add is a[i] + b[i].
+func (a *asm) add() {
+	a.Function(vecasm.Function{Name: "add", Args: []string{"dst *gf2.Element", "a *gf2.Element", "b *gf2.Element"}, Block: 8}, func(p []string) {
+		a.Repeat(p, []int{128, 128, 128}, func() {
+			for i := range 2 {
+				v := a.Load(p[1], i)
+				a.Op("VPXORQ", a.Mem(p[2], i), v, v)
+				a.Store(v, p[0], i)
 			}
-			for i, v := range a.transpose(r) {
-				a.Store(v, "R9", i)
-			}
-			a.Op("ADDQ", stride, src)
-			a.Op("ADDQ", "$1024", "R9")
 		})
-		var acc [16]vecasm.Reg
-		for i := range acc {
-			acc[i] = a.Zero()
-		}
-		a.Op("SHLQ", "$3", a.N())
-		a.Loop("multiply", a.N(), func() {
-			x, y := a.Load(scratch, 0), a.Load(scratch, 1)
-			for i := range acc {
-				s := a.To("VGF2P8AFFINEQB.BCST", "$0", fmt.Sprintf("%d(%s)", 8*i, matrix), x)
-				t := a.To("VGF2P8AFFINEQB.BCST", "$0", fmt.Sprintf("%d(%s)", 128+8*i, matrix), y)
-				a.Op("VPTERNLOGQ", "$0x96", s, t, acc[i])
-			}
-			a.Op("ADDQ", "$128", scratch)
-			a.Op("ADDQ", "$256", matrix)
-		})
-		for i, v := range a.transpose(acc) {
-			a.Store(v, dst, i)
-		}
 	})
 }
 
@@ -262,7 +257,8 @@ func run() error {
 	a.Data("order", words(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15))
 	a.spread()
 	a.masked()
-	a.apply()
+	a.batch()
+	a.add()
 	for d := 2; d <= 5; d++ {
 		vars := 2
 		if d == 5 { // 36 rows are more than there are registers
