@@ -1,0 +1,115 @@
+package prover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/fribinius"
+	"github.com/zkwarp/zkwarp/transcript/tower"
+)
+
+// BenchmarkOpening commits to 2^n random bits and opens them on every device. Each proof
+// is verified; stages are waited for, so that the whole takes a little less than their
+// sum.
+func BenchmarkOpening(b *testing.B) {
+	for _, n := range []int{16, 20, 24, 28} {
+		for _, rate := range []int{1, 2} {
+			for _, name := range []string{"cpu", "cuda"} {
+				b.Run(fmt.Sprintf("n=%d/rate=%d/%s", n, rate, name), func(b *testing.B) {
+					benchmark(b, instance(b, n, rate, 1), devicetest.Queue(b, devicetest.Open(b, name)))
+				})
+			}
+		}
+	}
+}
+
+func benchmark(b *testing.B, n *naive, q *device.Queue) {
+	ctx := context.Background()
+	bits := devicetest.Upload(b, q, n.bits)
+	var encode, tree, commit, open, verification time.Duration
+	var size int
+	step := func(d *time.Duration, f func() error) {
+		b.Helper()
+		start := time.Now()
+		if err := errors.Join(f(), q.Sync()); err != nil {
+			b.Fatal(err)
+		}
+		*d += time.Since(start)
+	}
+	for b.Loop() {
+		var c *Committed
+		var root fribinius.Root
+		step(&commit, func() (err error) {
+			c, root, err = Commit(ctx, q, n.p, bits)
+			return err
+		})
+		step(&encode, func() error { return c.encoder.Encode(c.word, c.message) })
+		step(&tree, func() error {
+			t, err := hashTree(q, n.p, 0, c.word)
+			if err == nil {
+				t.Free()
+			}
+			return err
+		})
+		var pf *fribinius.Proof
+		var value gf2.Element
+		step(&open, func() (err error) {
+			pf, value, err = c.Open(ctx, tower.New(tower.LabelFRIBinius), n.point)
+			return err
+		})
+		step(&verification, func() error { return verify(n, root, value, pf) })
+		data, err := n.p.AppendProof(nil, pf)
+		if err != nil {
+			b.Fatal(err)
+		}
+		size = len(data)
+		c.Free()
+	}
+	for name, d := range map[string]time.Duration{"encode": encode, "tree": tree, "commit": commit, "open": open, "verify": verification} {
+		b.ReportMetric(float64(d.Microseconds())/1000/float64(b.N), name+"-ms")
+	}
+	b.ReportMetric(float64(size)/1024, "KiB")
+	b.ReportMetric(0, "ns/op")
+}
+
+// TestLarge compares the devices' proofs for 2^19 bits, or as many as largeVars says; with
+// -short it is left out.
+func TestLarge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("takes seconds on simt")
+	}
+	n := instance(t, largeVars(t), 2, 5)
+	devicetest.Same(t, func(t *testing.T, q *device.Queue) []byte {
+		root, value, pf := open(t, q, n)
+		if err := verify(n, root, value, pf); err != nil {
+			t.Fatal(err)
+		}
+		data, err := n.p.AppendProof(nil, pf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return bytes.Join([][]byte{data, fmt.Append(nil, root, value)}, nil)
+	})
+}
+
+// largeVars is for runs on a card: ZKWARP_TEST_VARS bits and more.
+func largeVars(t *testing.T) int {
+	v := os.Getenv("ZKWARP_TEST_VARS")
+	if v == "" {
+		return 19
+	}
+	n, err := strconv.Atoi(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
