@@ -503,6 +503,13 @@ inline void sum_step(Warp &w) {
   for (u32 i = 0; i < 32; i++)
     if (w.here(i)) w.frame<Vote>(i)->result = r;
 }
+inline void xor_step(Warp &w) {
+  u32 r = 0;
+  for (u32 i = 0; i < 32; i++)
+    if (w.here(i)) r ^= w.frame<Vote>(i)->value;
+  for (u32 i = 0; i < 32; i++)
+    if (w.here(i)) w.frame<Vote>(i)->result = r;
+}
 inline void match_step(Warp &w) {
   for (u32 i = 0; i < 32; i++)
     if (w.here(i)) {
@@ -633,6 +640,15 @@ DEVICE_INLINE u32 warp_sum(u32 v ZKWARP_PLACE) {
   return simt::vote(simt::sum_step, v, FULL_WARP, place, "sum");
 #else
   return __reduce_add_sync(FULL_WARP, v);
+#endif
+}
+
+// warp_xor is the exclusive or of all lanes' v.
+DEVICE_INLINE u32 warp_xor(u32 v ZKWARP_PLACE) {
+#if defined(ZKWARP_SIMT)
+  return simt::vote(simt::xor_step, v, FULL_WARP, place, "xor");
+#else
+  return __reduce_xor_sync(FULL_WARP, v);
 #endif
 }
 

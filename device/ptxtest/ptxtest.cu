@@ -174,6 +174,7 @@ extern "C" __global__ void __launch_bounds__(128) ptx_warp(u64 *out, const u64 *
   OUT(warp_all((LO(v) >> x & 7) != 7));
   OUT(warp_match(LO(v) >> x & 3));
   OUT(warp_sum(LO(v)));
+  OUT(warp_xor(LO(v)));
   OUT(k + 1);
 }
 

@@ -40,6 +40,13 @@ var warps = []struct {
 		}
 		return uint64(s)
 	}},
+	{"warp_xor", func(v []uint64, _, _ int) uint64 {
+		var s uint32
+		for _, w := range v {
+			s ^= lo(w)
+		}
+		return uint64(s)
+	}},
 }
 
 func inWarp(i, otherwise int) int {

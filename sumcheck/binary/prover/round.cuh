@@ -1,0 +1,152 @@
+// What a proof's rounds have in common: the state in device memory that all kernels of a
+// proof share, and the end of a round. A warp takes the round's message through the
+// transcript, draws the challenge, and leaves both in the state; the host reads the proof
+// from it at the end and waits for nothing before.
+//
+// Elements are uint4, their 32-bit limbs from the lowest on: of the tower, or of the
+// POLYVAL basis (polyval.cuh) where a name says so.
+#pragma once
+#include "sumcheck/binary/prover/polyval.cuh"
+#include "transcript/tower/prover/tower.cuh"
+
+#define ROUND_VARS 40u
+#define ROUND_DEGREE 5u
+#define ROUND_WEIGHTS 6u // rounds whose challenges State.weights covers
+
+// Task is one product of a program (program.go): of two sums of slots, each a set of bits.
+struct Task {
+  u32 a, b;
+  u32 out; // slot, or coefficient
+};
+
+// State of a proof. The host writes all of it before the first kernel: transcript, claim,
+// tables and program, and zeros elsewhere.
+struct State {
+  u32 transcript[32]; // that of tower.cuh, 20 words
+  uint4 claim;        // before the tail: the claimed sum, or S(r) of the round before
+  uint4 claim_polyval; // in the tail
+  u32 counter[4];     // [0]: blocks that are done, zero between kernels
+  uint4 sums[8];      // of all blocks, zero between kernels
+  uint4 point[ROUND_VARS];
+  uint4 polyval[ROUND_VARS];           // the same challenges in the POLYVAL basis
+  uint4 weights[1u << ROUND_WEIGHTS];  // eq(r, u), POLYVAL, u < 2^rounds; the first challenge belongs to u's top bit
+  uint4 rounds[ROUND_VARS * ROUND_DEGREE]; // messages: d elements a round
+  uint4 evals[8];
+  uint4 to_polyval[512]; // [i][v]: image of v at bits 4i.. of an element
+  uint4 from_polyval[512];
+  // The program of degree d.
+  u32 degree, missing, count[3], spare[3];
+  Task tasks[24];
+};
+
+// convert applies a linear map given by tables of nibbles: 32 look-ups.
+DEVICE_CALL uint4 convert(const uint4 *tables, uint4 v) {
+  const u32 w[4] = {v.x, v.y, v.z, v.w};
+  uint4 sum = pv_zero();
+#pragma unroll
+  for (u32 i = 0; i < 32; i++) sum = pv_add(sum, tables[16 * i + (w[i >> 3] >> 4 * (i & 7) & 15)]);
+  return sum;
+}
+
+DEVICE_INLINE uint4 to_polyval(const State *s, uint4 v) { return convert(s->to_polyval, v); }
+DEVICE_INLINE uint4 from_polyval(const State *s, uint4 v) { return convert(s->from_polyval, v); }
+
+// warp_total is the sum of all lanes' elements.
+DEVICE_INLINE uint4 warp_total(uint4 v) { return make_uint4(warp_xor(v.x), warp_xor(v.y), warp_xor(v.z), warp_xor(v.w)); }
+
+// warp_convert is convert by a warp, for a v that all lanes have.
+DEVICE_INLINE uint4 warp_convert(const uint4 *tables, uint4 v) {
+  u32 i = threadIdx.x & 31, w = i < 8 ? v.x : i < 16 ? v.y : i < 24 ? v.z : v.w;
+  return warp_total(tables[16 * i + (w >> 4 * (i & 7) & 15)]);
+}
+
+// times_x0 and times_x1 multiply a limb's elements of GF(4) by X_0 (the number 2) and
+// those of GF(16) by X_1 (4), so that a whole element is multiplied.
+DEVICE_INLINE u32 times_x0(u32 v) {
+  u32 lo = v & 0x55555555u, hi = v >> 1 & 0x55555555u;
+  return hi | (lo ^ hi) << 1;
+}
+
+DEVICE_INLINE u32 times_x1(u32 v) {
+  u32 lo = v & 0x33333333u, hi = v >> 2 & 0x33333333u;
+  return hi | (lo ^ times_x0(hi)) << 2;
+}
+
+// times_number multiplies a limb by a number below 8.
+DEVICE_INLINE u32 times_number(u32 v, u32 y) { return (y & 1 ? v : 0) ^ (y & 2 ? times_x0(v) : 0) ^ (y & 4 ? times_x1(v) : 0); }
+
+// value_at is the polynomial's value at a number y below 8. Tower.
+DEVICE_INLINE uint4 value_at(const uint4 (&c)[ROUND_DEGREE + 1], u32 d, u32 y) {
+  uint4 s = pv_zero();
+#pragma unroll
+  for (i32 k = ROUND_DEGREE; k >= 0; k--)
+    if ((u32)k <= d)
+      s = make_uint4(times_number(s.x, y) ^ c[k].x, times_number(s.y, y) ^ c[k].y, times_number(s.z, y) ^ c[k].z, times_number(s.w, y) ^ c[k].w);
+  return s;
+}
+
+// round_send ends a round: lane j < d of the warp passes the j-th element of the message,
+// S(0), S(2), .., S(d). All lanes get the challenge.
+DEVICE_CALL uint4 round_send(State *s, u32 round, u32 d, uint4 mine) {
+  u32 lane = threadIdx.x & 31;
+  if (lane < d) s->rounds[round * d + lane] = mine;
+  __syncwarp();
+  tower t = tower_load(s->transcript);
+  if (d <= 4) {
+    u32 m[16];
+#pragma unroll
+    for (u32 j = 0; j < 4; j++) {
+      u32 x = shfl_idx(mine.x, j), y = shfl_idx(mine.y, j), z = shfl_idx(mine.z, j), w = shfl_idx(mine.w, j);
+      m[4 * j] = j < d ? x : 0;
+      m[4 * j + 1] = j < d ? y : 0;
+      m[4 * j + 2] = j < d ? z : 0;
+      m[4 * j + 3] = j < d ? w : 0;
+    }
+    tower_absorb(t, m, 4 * d);
+  } else {
+    tower_absorb_list(t, (const u32 *)(s->rounds + round * d), 4 * d);
+  }
+  u32 c[4];
+  tower_challenge(t, c);
+  uint4 r = make_uint4(c[0], c[1], c[2], c[3]), p = warp_convert(s->to_polyval, r);
+  __syncwarp();
+  if (lane == 0) {
+    tower_store(s->transcript, t);
+    s->point[round] = r;
+    s->polyval[round] = p;
+  }
+  if (round < ROUND_WEIGHTS) {
+    // Lane u splits the weight of u.
+    uint4 all = round == 0 ? pv_one() : s->weights[lane], one = pv_mul(all, p);
+    __syncwarp();
+    if (lane < 1u << round) {
+      s->weights[2 * lane] = pv_add(all, one);
+      s->weights[2 * lane + 1] = one;
+    }
+  }
+  __syncwarp();
+  return r;
+}
+
+// round_send_coefficients is round_send from the coefficients of S: lane k <= d passes
+// that of the k-th power. Tower.
+DEVICE_INLINE uint4 round_send_coefficients(State *s, u32 round, u32 d, uint4 mine) {
+  uint4 c[ROUND_DEGREE + 1];
+#pragma unroll
+  for (u32 k = 0; k <= ROUND_DEGREE; k++)
+    c[k] = make_uint4(shfl_idx(mine.x, k), shfl_idx(mine.y, k), shfl_idx(mine.z, k), shfl_idx(mine.w, k));
+  u32 lane = threadIdx.x & 31;
+  return round_send(s, round, d, value_at(c, d, lane == 0 || lane >= d ? 0 : lane + 1));
+}
+
+// polynomial_at is the value at r of the polynomial of degree d <= 5 with coefficients c,
+// in all lanes. POLYVAL.
+DEVICE_INLINE uint4 polynomial_at(const uint4 (&c)[ROUND_DEGREE + 1], u32 d, uint4 r) {
+  u32 lane = threadIdx.x & 31;
+  uint4 r2 = pv_square(r), r4 = pv_square(r2), odd = pv_mul(lane == 3 ? r2 : r4, r); // r^3 or r^5
+  uint4 power = lane == 1 ? r : lane == 2 ? r2 : lane == 4 ? r4 : odd, mine = pv_zero();
+#pragma unroll
+  for (u32 k = 1; k <= ROUND_DEGREE; k++)
+    if (lane == k && k <= d) mine = c[k];
+  return pv_add(c[0], warp_total(pv_mul(power, mine)));
+}

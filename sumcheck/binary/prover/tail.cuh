@@ -1,0 +1,132 @@
+// Rounds over elements: reading tables, binding variables, and summing products.
+//
+// A block keeps a number of positions' values in shared memory, in slots: slot 2j has
+// p_j(0, x) and slot 2j + 1 has p_j(1, x) for the positions x, where the round's variable
+// is the one that is written; further slots take products. A program of the degree says
+// what is multiplied: stages of tasks, each the product of two sums of slots, so that all
+// threads have work and no thread has a chain of products to go through. The last stage's
+// products are summed over x into coefficients of the round polynomial S, all but one,
+// which the claim gives.
+#pragma once
+#include "sumcheck/binary/prover/round.cuh"
+
+#define TAIL_THREADS 512u
+#define TAIL_WARPS 16u
+
+// How a table is read. Elements are bound by the last challenge (FOLD) or not, and are of
+// the tower or not; patterns are bits p(u, x), a bit for each u < 2^k, in one or two bytes.
+#define TAIL_FOLD 1u
+#define TAIL_TOWER 2u
+#define TAIL_PATTERN 4u
+#define TAIL_STORE 8u
+#define TAIL_LEVELS(mode) ((mode) >> 8 & 15u)  // variables that are bound since the window
+#define TAIL_BYTES(mode) ((mode) >> 12 & 15u)  // of a pattern
+#define TAIL_WINDOW(mode) ((mode) >> 16 & 15u) // k
+
+// pattern_tables makes the block's tables for patterns: table (v, i) has at b the sum of
+// the weights of the bits of b, byte i of the pattern at v.
+DEVICE_INLINE void pattern_tables(uint4 *tables, const State *s, u32 mode) {
+  u32 levels = TAIL_LEVELS(mode), bytes = TAIL_BYTES(mode), bits = 1u << TAIL_WINDOW(mode);
+  for (u32 e = threadIdx.x; e < bytes << levels + 8; e += blockDim.x) {
+    u32 v = e / (256 * bytes), i = e / 256 % bytes;
+    uint4 sum = pv_zero();
+#pragma unroll 1
+    for (u32 b = 0; b < 8; b++) {
+      u32 u = 8 * i + b;
+      if ((e >> b & 1) && u < bits) sum = pv_add(sum, TAIL_WINDOW(mode) + levels == 0 ? pv_one() : s->weights[(u << levels) + v]);
+    }
+    tables[e] = sum;
+  }
+}
+
+// entry is entry x of a table of `size` entries after binding.
+DEVICE_INLINE uint4 entry(const State *s, const uint4 *tables, u32 mode, const uint4 *table, u64 x, u64 size, uint4 r) {
+  if (mode & TAIL_PATTERN) {
+    const u8 *p = (const u8 *)table;
+    u32 bytes = TAIL_BYTES(mode);
+    uint4 sum = pv_zero();
+#pragma unroll 1
+    for (u32 v = 0; v < 1u << TAIL_LEVELS(mode); v++) {
+      u64 at = x + v * size;
+      if (bytes == 1) {
+        sum = pv_add(sum, tables[256 * v + p[at]]);
+      } else {
+        u32 w = ((const u16 *)p)[at];
+        sum = pv_add(sum, tables[512 * v + (w & 255)], tables[512 * v + 256 + (w >> 8)]);
+      }
+    }
+    return sum;
+  }
+  uint4 a = table[x], d = pv_zero();
+  if (mode & TAIL_FOLD) d = pv_add(a, table[x + size]);
+  if (mode & TAIL_TOWER) {
+    a = to_polyval(s, a);
+    if (mode & TAIL_FOLD) d = to_polyval(s, d);
+  }
+  if (mode & TAIL_FOLD) a = pv_add(a, pv_mul(d, r));
+  return a;
+}
+
+// slots_sum is the sum over a set of slots at a position.
+DEVICE_INLINE uint4 slots_sum(const uint4 *slots, u32 pitch, u32 set) {
+  uint4 sum = pv_zero();
+#pragma unroll 1
+  for (; set != 0; set &= set - 1) sum = pv_add(sum, slots[(31 - leading_zeros(set & (0u - set))) * pitch]);
+  return sum;
+}
+
+// run_stages does all products but the last stage's, for 2^log positions.
+DEVICE_INLINE void run_stages(const State *program, uint4 *slots, u32 pitch, u32 log) {
+  u32 task = 0;
+#pragma unroll 1
+  for (u32 stage = 0; stage < 2; stage++) {
+    u32 count = program->count[stage];
+#pragma unroll 1
+    for (u32 i = threadIdx.x; i < count << log; i += TAIL_THREADS) {
+      const Task &t = program->tasks[task + (i >> log)];
+      uint4 *at = slots + (i & ((1u << log) - 1));
+      at[t.out * pitch] = pv_mul(slots_sum(at, pitch, t.a), slots_sum(at, pitch, t.b));
+    }
+    task += count;
+    if (count != 0) __syncthreads();
+  }
+}
+
+// complete fills in the missing coefficient of S: those of the first power on add up to
+// S(0) + S(1), the claim.
+DEVICE_INLINE void complete(uint4 (&c)[ROUND_DEGREE + 1], const uint4 *sums, u32 d, u32 missing, uint4 claim) {
+#pragma unroll
+  for (u32 k = 0; k <= ROUND_DEGREE; k++) {
+    c[k] = k <= d && k != missing ? sums[k] : pv_zero();
+    if (k != 0) claim = pv_add(claim, c[k]);
+  }
+#pragma unroll
+  for (u32 k = 0; k <= ROUND_DEGREE; k++)
+    if (k == missing) c[k] = claim;
+}
+
+// send takes S to the transcript. POLYVAL; a warp.
+DEVICE_INLINE void send(State *s, u32 round, u32 d, const uint4 (&c)[ROUND_DEGREE + 1]) {
+  uint4 t[ROUND_DEGREE + 1];
+#pragma unroll
+  for (u32 k = 0; k <= ROUND_DEGREE; k++) t[k] = k <= d ? warp_convert(s->from_polyval, c[k]) : pv_zero();
+  u32 lane = threadIdx.x & 31;
+  round_send(s, round, d, value_at(t, d, lane == 0 || lane >= d ? 0 : lane + 1));
+}
+
+// add_up adds the values of lanes that belong together, a power of two of neighbours up to
+// a warp, to an element of shared memory.
+DEVICE_INLINE void add_up(uint4 *sum, uint4 v, u32 neighbours, bool there) {
+#pragma unroll 1
+  for (u32 m = 1; m < neighbours && m < 32; m *= 2)
+    v = make_uint4(v.x ^ shfl_xor(v.x, m), v.y ^ shfl_xor(v.y, m), v.z ^ shfl_xor(v.z, m), v.w ^ shfl_xor(v.w, m));
+  if (there && (threadIdx.x & 31 & neighbours - 1) == 0) {
+    atomicXor(&sum->x, v.x);
+    atomicXor(&sum->y, v.y);
+    atomicXor(&sum->z, v.z);
+    atomicXor(&sum->w, v.w);
+  }
+}
+
+#define TAIL_TABLES const uint4 *t0, const uint4 *t1, const uint4 *t2, const uint4 *t3, const uint4 *t4
+#define TAIL_TABLE(j) ((j) == 0 ? t0 : (j) == 1 ? t1 : (j) == 2 ? t2 : (j) == 3 ? t3 : t4)

@@ -1,0 +1,301 @@
+package prover
+
+import (
+	_ "embed"
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/sumcheck/binary"
+	"github.com/zkwarp/zkwarp/transcript/tower"
+	towerprover "github.com/zkwarp/zkwarp/transcript/tower/prover"
+)
+
+//go:embed polyval.cuh
+var polyvalText string
+
+//go:embed round.cuh
+var roundText string
+
+//go:embed tail.cuh
+var tailHeaderText string
+
+//go:embed tail.cu
+var tailText string
+
+var (
+	polyvalHeader = &kernel.Source{Name: "sumcheck/binary/prover/polyval.cuh", Text: polyvalText, Headers: []*kernel.Source{kernel.PTX}}
+	// roundHeader is the state of a proof and the end of a round.
+	roundHeader = &kernel.Source{Name: "sumcheck/binary/prover/round.cuh", Text: roundText, Headers: []*kernel.Source{polyvalHeader, towerprover.Header}}
+	tailHeader  = &kernel.Source{Name: "sumcheck/binary/prover/tail.cuh", Text: tailHeaderText, Headers: []*kernel.Source{roundHeader}}
+	tailSource  = &kernel.Source{Name: "sumcheck/binary/prover/tail.cu", Text: tailText, Headers: []*kernel.Source{tailHeader}}
+)
+
+// State of round.cuh, in words.
+const (
+	stateClaim   = 32
+	statePoint   = stateClaim + 2*4 + 4 + 8*4
+	stateRounds  = statePoint + 2*4*stateVars + 4<<stateWeights
+	stateEvals   = stateRounds + 4*stateVars*stateDegree
+	stateTables  = stateEvals + 8*4
+	stateProgram = stateTables + 2*4*512
+	stateWords   = stateProgram + 8 + 3*stateTasks
+
+	stateVars    = 40 // ROUND_VARS
+	stateDegree  = 5  // ROUND_DEGREE
+	stateWeights = 6  // ROUND_WEIGHTS
+	stateTasks   = 24
+)
+
+// newState is the state before the first round, on a device: the transcript, which
+// has absorbed the claim, and the claimed value.
+func newState(q *device.Queue, tr *tower.Transcript, degree int, value gf2.Element) (device.Buffer[uint32], error) {
+	words := make([]uint32, stateWords)
+	state := tr.State()
+	copy(words, state[:])
+	value.AppendWords(words[stateClaim:stateClaim])
+	to, from := polyvalTables()
+	for i, tables := range [][]gf2.Element{to, from} {
+		for j, e := range tables {
+			at := stateTables + 4*(512*i+j)
+			e.AppendWords(words[at:at])
+		}
+	}
+	copy(words[stateProgram:], programOf(degree).words())
+	return device.Upload(q, words)
+}
+
+// readState waits for the device and reads the proof.
+func readState(q *device.Queue, state device.Buffer[uint32], shape binary.Shape) (*binary.Proof, error) {
+	words := make([]uint32, stateTables-stateRounds)
+	if err := state.Slice(stateRounds, stateTables).CopyTo(q, words); err != nil {
+		return nil, err
+	}
+	elements := func(from, n int) ([]gf2.Element, error) {
+		out := make([]gf2.Element, n)
+		for i := range out {
+			var err error
+			if out[i], err = out[i].SetWords(words[from+4*i : from+4*i+4]); err != nil {
+				return nil, err
+			}
+		}
+		return out, nil
+	}
+	p := &binary.Proof{Rounds: make([][]gf2.Element, shape.Vars)}
+	var err error
+	for i := range p.Rounds {
+		if p.Rounds[i], err = elements(4*i*shape.Degree, shape.Degree); err != nil {
+			return nil, err
+		}
+	}
+	p.Evals, err = elements(stateEvals-stateRounds, shape.Evals())
+	return p, err
+}
+
+const (
+	tailThreads = 512
+	// tailLast is the logarithm of the most entries that tables have where one block
+	// does the remaining rounds.
+	tailLast = 10
+	// tailShared is the most dynamic shared memory that a block uses.
+	tailShared = 96 << 10
+	// patternTables is the most tables of 256 entries for patterns.
+	patternTables = 8
+	// patternLevels is the most variables that are bound in patterns by look-ups.
+	patternLevels = 2
+)
+
+// Modes of reading a table, as in tail.cuh.
+const (
+	tailFold = 1 << iota
+	tailTower
+	tailPattern
+	tailStore
+)
+
+// tailStart is where the rounds over elements begin.
+type tailStart struct {
+	Shape binary.Shape
+	Done  int                   // rounds that were done
+	State device.Buffer[uint32] // of which claim, point, transcript, weights are as after these rounds
+
+	// Ext is p_1, bound in the variables of those rounds: 2^(n - Done) elements. If
+	// the kind is AllExt it is p_1 .. p_d. They are read only. Polyval says that they
+	// are in the POLYVAL basis, not in the tower's.
+	Ext     []device.Buffer[gf2.Element]
+	Polyval bool
+	// Patterns is p_2 .. p_d if the kind is another: for each x the bits p_j(u, x) for
+	// u below 2^Done, bit u of one byte (Done <= 3) or two (Done = 4).
+	Patterns []device.Buffer[uint8]
+}
+
+// tail is the launches for the rounds over elements.
+type tail struct {
+	tailStart
+	q       *device.Queue
+	program *program
+	limits  tailLimits
+	first   device.Buffer[gf2.Element] // p_1 once it was bound here
+	rest    device.Buffer[gf2.Element] // p_2 .. p_d, stride apart
+	stride  int
+	levels  int // by patterns
+}
+
+// tailLimits are what the plan goes by; tests take small ones.
+type tailLimits struct {
+	last  int // logarithm of the entries from which on one block does the rest
+	units int // multiprocessors
+	log   int // logarithm of the most positions a block takes at a time
+}
+
+func usualTail(q *device.Queue) tailLimits {
+	return tailLimits{last: tailLast, units: q.Device().Info().Units, log: 30}
+}
+
+func newTail(q *device.Queue, start tailStart) (*tail, error) {
+	return newTailWithin(q, start, usualTail(q))
+}
+
+func newTailWithin(q *device.Queue, start tailStart, limits tailLimits) (*tail, error) {
+	t := &tail{tailStart: start, q: q, limits: limits, program: programOf(start.Shape.Degree)}
+	left := start.Shape.Vars - start.Done
+	if len(start.Patterns) > 0 {
+		t.levels = min(patternLevels, stateWeights-start.Done)
+		for t.patternBytes()<<t.levels > patternTables {
+			t.levels--
+		}
+	}
+	for t.limits.last > 1 && t.lastShared(t.limits.last) > tailShared {
+		t.limits.last--
+	}
+	if left <= t.limits.last {
+		return t, nil
+	}
+	var err error
+	if t.first, err = device.Alloc[gf2.Element](q, 1<<(left-1)); err != nil {
+		return nil, err
+	}
+	t.stride = 1 << (left - 1)
+	if len(start.Patterns) > 0 {
+		t.stride = 1 << max(left-t.levels, 0)
+	}
+	if t.rest, err = device.Alloc[gf2.Element](q, t.stride*(start.Shape.Degree-1)); err != nil {
+		t.first.Free()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tail) free() {
+	t.first.Free()
+	t.rest.Free()
+}
+
+func (t *tail) patternBytes() int { return max(1, 1<<t.Done/8) }
+
+// tableBytes is the shared memory for patterns.
+func (t *tail) tableBytes() int {
+	if len(t.Patterns) == 0 {
+		return 0
+	}
+	return t.patternBytes() << t.levels * 256 * gf2.Size
+}
+
+func (t *tail) lastShared(log int) int { return t.program.slots<<(log-1)*gf2.Size + t.tableBytes() }
+
+// source is how tables are read `bound` rounds after the first one.
+func (t *tail) source(bound int) (first, rest int, tables []device.Arg) {
+	var basis int
+	if !t.Polyval {
+		basis = tailTower
+	}
+	elements := func(start int) int {
+		switch {
+		case start < 0:
+			return 0
+		case start == 0:
+			return basis
+		case start == 1:
+			return basis | tailFold | tailStore
+		}
+		return tailFold | tailStore
+	}
+	first = elements(bound)
+	own := func(j int) device.Arg {
+		if j == 0 {
+			return t.first.Arg()
+		}
+		return t.rest.Slice((j-1)*t.stride, j*t.stride).Arg()
+	}
+	d := t.Shape.Degree
+	for j := range stateDegree {
+		switch {
+		case j >= d:
+			tables = append(tables, device.Null())
+		case j < len(t.Ext) && bound < 2:
+			tables = append(tables, t.Ext[j].Arg())
+		case j > 0 && len(t.Patterns) > 0 && bound <= t.levels:
+			tables = append(tables, t.Patterns[j-1].Arg())
+		default:
+			tables = append(tables, own(j))
+		}
+	}
+	rest = first
+	if len(t.Patterns) > 0 {
+		if bound <= t.levels {
+			rest = tailPattern | bound<<8 | t.patternBytes()<<12 | t.Done<<16
+			if bound == t.levels {
+				rest |= tailStore
+			}
+		} else {
+			rest = tailFold | tailStore
+		}
+	}
+	return first, rest, tables
+}
+
+// launch enqueues all rounds that are left, and the evaluations.
+func (t *tail) launch() error {
+	left := t.Shape.Vars - t.Done
+	if left < 1 {
+		return fmt.Errorf("binary sum-check: a tail of %d rounds, want at least 1", left)
+	}
+	bound := 0
+	begins := func() int {
+		if bound == 0 {
+			return 1
+		}
+		return 0
+	}
+	kernel := func(name string) device.Kernel { return device.Kernel{Source: tailSource, Name: name} }
+	for ; left-bound > t.limits.last; bound++ {
+		if err := t.q.Err(); err != nil {
+			return err
+		}
+		half := left - bound - 1
+		// All multiprocessors have blocks, or a block all the threads that it can use.
+		chunk := min(t.program.chunkLog(), t.limits.log, max(half-7, 2), half)
+		blocks := min(1<<(half-chunk), 2*t.limits.units)
+		first, rest, tables := t.source(bound)
+		args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(begins()), device.U32(half), device.U32(chunk),
+			device.U32(t.program.slots), device.U32(first), device.U32(rest)}
+		args = append(args, tables...)
+		args = append(args, t.first.Arg(), t.rest.Arg(), device.U64(t.stride))
+		shared := t.program.slots << chunk * gf2.Size
+		if rest&tailPattern != 0 {
+			shared += t.tableBytes()
+		}
+		if err := t.q.Launch(kernel("binary_tail_round"), device.D1(blocks), device.D1(tailThreads), shared, args...); err != nil {
+			return err
+		}
+	}
+	first, rest, tables := t.source(bound)
+	skip := 0
+	if t.Shape.Kind == binary.EqBits {
+		skip = 1
+	}
+	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(begins()), device.U32(left - bound), device.U32(t.program.slots),
+		device.U32(skip), device.U32(first), device.U32(rest)}
+	return t.q.Launch(kernel("binary_tail_last"), device.D1(1), device.D1(tailThreads), t.lastShared(left-bound), append(args, tables...)...)
+}
