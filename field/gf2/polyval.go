@@ -169,6 +169,17 @@ func GhashMatrix() *Matrix { m := *ghashMaps().to.Matrix; return &m }
 // GhashInverse is the inverse of GhashMatrix. It is the caller's.
 func GhashInverse() *Matrix { m := *ghashMaps().from.Matrix; return &m }
 
+// PolyvalTables are the maps of Element.Polyval and Polyval.Element for devices, 512
+// elements each: entry 16i + v is the value at the element with v in its i-th four bits.
+func PolyvalTables() (to, from []Element) {
+	m := polyvalMaps()
+	for i := range 32 {
+		to = append(to, m.to.nibbles[i][:]...)
+		from = append(from, m.from.nibbles[i][:]...)
+	}
+	return to, from
+}
+
 // Polyval is the element in POLYVAL's basis.
 func (a Element) Polyval() Polyval { return Polyval(polyvalMaps().to.of(a)) }
 

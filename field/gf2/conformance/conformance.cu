@@ -1,5 +1,6 @@
 // One call of every function of gf2.cuh, for the comparison with Go.
 #include "field/gf2/gf2.cuh"
+#include "field/gf2/polyval.cuh"
 
 // Operands and results are an element an item; op says which function.
 extern "C" __global__ void __launch_bounds__(128)
@@ -95,4 +96,22 @@ gf2_conformance_dot(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 
     gf2 r = gf2_gram_value(rows);
     if (lane_id() == 0) gf2_store(out + 4 * blockIdx.x, r);
   }
+}
+
+// The same in POLYVAL's basis, where the results and operands are elements of the tower or
+// not; tables are the maps to it and from it.
+extern "C" __global__ void __launch_bounds__(128)
+gf2_conformance_polyval(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b, const u32 *__restrict__ tables, u32 op, u32 n) {
+  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  polyval x = polyval_load(a + 4 * i), y = polyval_ldg(b + 4 * i), r = polyval_zero();
+  switch (op) {
+  case 0: r = polyval_mul(x, y); break;
+  case 1: r = polyval_add(x, polyval_and(y, x.w[0])); break;
+  case 2: r = polyval_sqr(x); break;
+  case 3: r = polyval_mul(x, polyval_one()); break;
+  case 4: r = polyval_from(tables, gf2_load(a + 4 * i)); break;
+  case 5: gf2_store(out + 4 * i, polyval_to(tables + 2048, x)); return;
+  }
+  polyval_store(out + 4 * i, r);
 }

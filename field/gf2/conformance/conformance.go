@@ -1,4 +1,4 @@
-// Package conformance holds the kernels that compare gf2.cuh with package gf2,
+// Package conformance holds the kernels that compare gf2.cuh and polyval.cuh with package gf2,
 // function by function, and the test that does so on every device.
 package conformance
 
@@ -16,5 +16,5 @@ var text string
 var Source = &kernel.Source{
 	Name:    "field/gf2/conformance/conformance.cu",
 	Text:    text,
-	Headers: []*kernel.Source{gf2.Header},
+	Headers: []*kernel.Source{gf2.PolyvalHeader},
 }

@@ -126,6 +126,54 @@ func TestOperations(t *testing.T) {
 	})
 }
 
+type polyval = gf2.Polyval
+
+// polyvalOperations are those of the kernel of POLYVAL's basis.
+var polyvalOperations = []struct {
+	name string
+	f    func(x, y polyval) polyval
+}{
+	{"mul", polyval.Mul},
+	{"add, and", func(x, y polyval) polyval {
+		m := x.Lo&0xffffffff | x.Lo<<32
+		return x.Add(polyval{Lo: y.Lo & m, Hi: y.Hi & m})
+	}},
+	{"sqr", func(x, _ polyval) polyval { return x.Square() }},
+	{"one", func(x, _ polyval) polyval { return x }},
+	{"from", func(x, _ polyval) polyval { return elem(x).Polyval() }},
+	{"to", func(x, _ polyval) polyval { return polyval(x.Element()) }},
+}
+
+func TestPolyval(t *testing.T) {
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		const n = 1003
+		x, y := elements(21, n), elements(22, n)
+		x[0], y[0] = elem{Lo: 1<<64 - 1, Hi: 1<<64 - 1}, elem{Lo: 1<<64 - 1, Hi: 1<<64 - 1} // most products in a place
+		to, from := gf2.PolyvalTables()
+		a, b, tables := devicetest.Upload(t, q, x), devicetest.Upload(t, q, y), devicetest.Upload(t, q, append(to, from...))
+		out, err := device.Alloc[polyval](q, n)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer out.Free()
+		for op, o := range polyvalOperations {
+			if err := q.Launch(device.Kernel{Source: Source, Name: "gf2_conformance_polyval"}, device.D1(device.Blocks(n, 128)), device.D1(128), 0,
+				out.Arg(), a.Arg(), b.Arg(), tables.Arg(), device.U32(op), device.U32(n)); err != nil {
+				t.Fatal(err)
+			}
+			got, err := out.Read(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				if want := o.f(polyval(x[i]), polyval(y[i])); got[i] != want {
+					t.Fatalf("%s of %v, %v: got %v, want %v", o.name, x[i], y[i], got[i], want)
+				}
+			}
+		}
+	})
+}
+
 func TestWarpProducts(t *testing.T) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
 		const pairs, power = 101, 3
@@ -267,6 +315,27 @@ func BenchmarkThreads(b *testing.B) {
 	})
 }
 
+func BenchmarkPolyval(b *testing.B) {
+	benchmark(b, func(b *testing.B, q *device.Queue) {
+		const n = 1 << 20
+		x, y := elements(17, n), elements(18, n)
+		dx, dy, out := devicetest.Upload(b, q, x), devicetest.Upload(b, q, y), devicetest.Upload(b, q, make([]polyval, n))
+		launches(b, q, n, func() error {
+			return q.Launch(device.Kernel{Source: Source, Name: "gf2_conformance_polyval"}, device.D1(n/128), device.D1(128), 0,
+				out.Arg(), dx.Arg(), dy.Arg(), dx.Arg(), device.U32(0), device.U32(n))
+		})
+		got, err := out.Read(q)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for i := range got {
+			if want := polyval(x[i]).Mul(polyval(y[i])); got[i] != want {
+				b.Fatalf("product %d is %v, want %v", i, got[i], want)
+			}
+		}
+	})
+}
+
 func BenchmarkWarp(b *testing.B) {
 	benchmark(b, func(b *testing.B, q *device.Queue) {
 		const power = 10000
@@ -309,15 +378,17 @@ func BenchmarkDot(b *testing.B) {
 	})
 }
 
-// No function of the header is without a case, and no case without a twin.
+// No function of the headers is without a case, and no case without a twin.
 func TestEveryFunctionIsCovered(t *testing.T) {
-	code := regexp.MustCompile(`//[^\n]*`).ReplaceAllString(text+gf2.Header.Text, "")
-	for _, m := range regexp.MustCompile(`DEVICE_(?:INLINE|CALL|LARGE) \w+ (\w+)\(`).FindAllStringSubmatch(gf2.Header.Text, -1) {
+	headers := gf2.Header.Text + gf2.PolyvalHeader.Text
+	code := regexp.MustCompile(`//[^\n]*`).ReplaceAllString(text+headers, "")
+	for _, m := range regexp.MustCompile(`DEVICE_(?:INLINE|CALL|LARGE) \w+ (\w+)\(`).FindAllStringSubmatch(headers, -1) {
 		if len(regexp.MustCompile(`\b`+m[1]+`(?:<\w+>)?\(`).FindAllString(code, 2)) < 2 {
 			t.Errorf("%s is not called", m[1])
 		}
 	}
-	if n := strings.Count(code, "case "); n != len(operations) || !strings.Contains(code, fmt.Sprintf("case %d:", n-1)) {
-		t.Errorf("%d cases, %d operations", n, len(operations))
+	all := len(operations) + len(polyvalOperations)
+	if n := strings.Count(text, "case "); n != all || !strings.Contains(text, fmt.Sprintf("case %d:", len(operations)-1)) {
+		t.Errorf("%d cases, %d operations", n, all)
 	}
 }
