@@ -89,58 +89,72 @@ func (o *opening) ringSwitch() (batch []gf2.Element, err error) {
 // foldHost runs the sum-check on the tables of the weight and of the message, and
 // encodes the message anew for each layer: that gives what folding the word before
 // would, by fewer products.
-func (o *opening) foldHost(batch []gf2.Element) error {
+func (o *opening) foldHost(batch []gf2.Element) (err error) {
 	defer o.q.Span("sum-check")()
-	weight := o.eq.Host()
-	weigh(weight, batch)
 	message := o.c.message.Host()
+	var t *tables
 	rounds := func(n int) error {
 		for range n {
 			if err := o.err(); err != nil {
 				return err
 			}
-			m := sums(weight, message)
+			if t == nil {
+				t, err = begin(o.q, o.eq.Host(), message, batch)
+			} else {
+				t, err = t.next(o.q)
+			}
+			if err != nil {
+				return err
+			}
+			m, err := t.sums(o.q)
+			if err != nil {
+				return err
+			}
 			o.proof.Rounds = append(o.proof.Rounds, m)
 			o.tr.Absorb([]gf2.Element{m.AtZero, m.Lead})
-			x := o.tr.Challenge()
-			half := len(weight) / 2
-			fold(weight[:half], weight, x)
-			next := message[:half]
-			if len(o.proof.Rounds) == 1 {
-				next = make([]gf2.Element, half) // the caller's bits stay as they are
+			if err := t.fold(o.q, o.tr.Challenge().Polyval()); err != nil {
+				return err
 			}
-			fold(next, message, x)
-			weight, message = weight[:half], next
 		}
 		return nil
 	}
-	shapes := o.p.Layers()
-	for i, l := range shapes {
+	for i, l := range o.p.Layers() {
+		if i > 0 {
+			if err := o.layerHost(i, message); err != nil {
+				return err
+			}
+		}
 		if err := rounds(l.Fold); err != nil {
 			return err
 		}
-		if i+1 == len(shapes) {
-			break
+		if t != nil {
+			if message, err = t.folded(o.q); err != nil {
+				return err
+			}
 		}
-		word, err := device.Alloc[gf2.Element](o.q, len(message)<<o.p.LogInvRate())
-		if err != nil {
-			return err
-		}
-		o.layers = append(o.layers, layer{word: word})
-		if err := additive.Encode(word.Host(), message); err != nil {
-			return err
-		}
-		if o.layers[i+1].tree, err = hashTree(o.q, o.p, i+1, word); err != nil {
-			return err
-		}
-		if o.proof.Roots[i], err = readRoot(o.q, o.layers[i+1].tree); err != nil {
-			return err
-		}
-		o.tr.AbsorbWords(o.proof.Roots[i][:])
 	}
 	o.proof.Final = append([]gf2.Element(nil), message...)
 	o.tr.Absorb(o.proof.Final)
 	return rounds(o.p.FinalVars())
+}
+
+// layerHost commits to a layer.
+func (o *opening) layerHost(i int, message []gf2.Element) error {
+	word, err := device.Alloc[gf2.Element](o.q, len(message)<<o.p.LogInvRate())
+	if err != nil {
+		return err
+	}
+	o.layers = append(o.layers, layer{word: word})
+	if err := additive.Encode(word.Host(), message); err != nil {
+		return err
+	}
+	if o.layers[i].tree, err = hashTree(o.q, o.p, i, word); err != nil {
+		return err
+	}
+	root, err := readRoot(o.q, o.layers[i].tree)
+	o.proof.Roots[i-1] = root
+	o.tr.AbsorbWords(root[:])
+	return err
 }
 
 // query opens all layers at random places.

@@ -6,7 +6,6 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
-	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
 // misaligned is by how many bytes bits start after a multiple of 16, or, on the host,
@@ -18,8 +17,8 @@ func misaligned(bits device.Buffer[uint32]) uint64 {
 	return bits.Address() % gf2.Size
 }
 
-// grain is how many products are worth another core.
-const grain = 1 << 10
+// grain is how many products of slices are worth another core.
+const grain = 1 << 12
 
 // expand sets dst to eq(z, y) for all y of the cube, z's first coordinate being of the
 // top bit.
@@ -27,22 +26,25 @@ func expand(q *device.Queue, dst device.Buffer[gf2.Element], z []gf2.Element) er
 	if !q.OnHost() {
 		return expandDevice(q, dst, z)
 	}
-	t := dst.Host()
-	t[0] = gf2.One()
+	t := make([]gf2.Polyval, dst.Len())
+	t[0] = gf2.OnePolyval()
 	// The last coordinate first, so that the table doubles behind itself: a
 	// coordinate's bit is above those of the ones after it.
 	n := 1
 	for i := len(z) - 1; i >= 0; i-- {
-		lo, hi := t[:n], t[n:2*n]
-		parallel.For(n, grain, func(a, b int) {
+		lo, hi, c := t[:n], t[n:2*n], z[i].Polyval()
+		if err := q.Parallel(n, grain, func(a, b int) {
+			gf2.ScalePolyval(hi[a:b], lo[a:b], c)
 			for k := a; k < b; k++ {
-				hi[k] = z[i].Mul(lo[k])
 				lo[k] = lo[k].Add(hi[k])
 			}
-		})
+		}); err != nil {
+			return err
+		}
 		n *= 2
 	}
-	return q.Err()
+	out := dst.Host()
+	return q.Parallel(n, grain, func(a, b int) { gf2.FromPolyval(out[a:b], t[a:b]) })
 }
 
 // bytes of an element.
@@ -94,77 +96,77 @@ func partial(q *device.Queue, eq, message device.Buffer[gf2.Element]) ([]gf2.Ele
 	return out, err
 }
 
-// weightTables are, for each byte of an element, the sums over the byte's set bits u
-// of eq(batch, u).
-func weightTables(batch []gf2.Element) [][256]gf2.Element {
-	eq := fribinius.EqTable(batch)
-	t := make([][256]gf2.Element, 16)
-	for k := range t {
-		for x := 1; x < 256; x++ {
-			low := x & -x
-			bit := 0
-			for low>>bit != 1 {
-				bit++
-			}
-			t[k][x] = t[k][x^low].Add(eq[8*k+bit])
-		}
+// tables are what the sum-check runs on, in POLYVAL's basis: the values at 0 of the last
+// variable, and those and the values at 1 added up.
+type tables struct{ weightZero, weightDelta, messageZero, messageDelta []gf2.Polyval }
+
+func newTables(half int) *tables {
+	all := make([]gf2.Polyval, 4*half)
+	return &tables{all[:half], all[half : 2*half], all[2*half : 3*half], all[3*half:]}
+}
+
+// split sets what belongs to the pairs [a, b) from the tables' entries.
+func (t *tables) split(a, b int, weight, message []gf2.Polyval) {
+	for k := a; k < b; k++ {
+		i := 2 * (k - a)
+		t.weightZero[k], t.weightDelta[k] = weight[i], weight[i].Add(weight[i+1])
+		t.messageZero[k], t.messageDelta[k] = message[i], message[i].Add(message[i+1])
 	}
-	return t
 }
 
-// weigh replaces eq(z, y) by A(y), the sum over u of eq(batch, u) times bit u of it.
-func weigh(eq, batch []gf2.Element) {
-	t := weightTables(batch)
-	parallel.For(len(eq), grain, func(a, b int) {
-		for y := a; y < b; y++ {
-			var w gf2.Element
-			for k := range t {
-				w = w.Add(t[k][byteOf(eq[y], k)])
-			}
-			eq[y] = w
-		}
+// begin makes the tables of the first round: the weights are eq(z, y) under the linear
+// map that takes bit u to eq(batch, u).
+func begin(q *device.Queue, eq, message []gf2.Element, batch []gf2.Element) (*tables, error) {
+	m := &gf2.Matrix{Columns: [128]gf2.Element(fribinius.EqTable(batch))}
+	m = gf2.PolyvalMatrix().Times(m)
+	t := newTables(len(eq) / 2)
+	err := q.Parallel(len(eq)/2, grain, func(a, b int) {
+		w, p := make([]gf2.Polyval, 2*(b-a)), make([]gf2.Polyval, 2*(b-a))
+		gf2.Apply(w, eq[2*a:2*b], m)
+		gf2.ToPolyval(p, message[2*a:2*b])
+		t.split(a, b, w, p)
 	})
+	return t, err
 }
 
-// sums is the message of a round that binds the last variable.
-func sums(weight, message []gf2.Element) fribinius.Round {
-	half := len(weight) / 2
-	parts := (half + grain - 1) / grain
-	found := make([]fribinius.Round, parts)
-	parallel.For(parts, 1, func(a, b int) {
-		for p := a; p < b; p++ {
-			var m fribinius.Round
-			for k := p * grain; k < min(half, (p+1)*grain); k++ {
-				w, t := weight[2*k:2*k+2], message[2*k:2*k+2]
-				m.AtZero = m.AtZero.Add(w[0].Mul(t[0]))
-				m.Lead = m.Lead.Add(w[0].Add(w[1]).Mul(t[0].Add(t[1])))
-			}
-			found[p] = m
+// sums is the round's message.
+func (t *tables) sums(q *device.Queue) (fribinius.Round, error) {
+	n := len(t.weightZero)
+	parts := (n + grain - 1) / grain
+	found := make([][2]gf2.Polyval, parts)
+	err := q.Parallel(parts, 1, func(lo, hi int) {
+		for p := lo; p < hi; p++ {
+			a, b := p*grain, min(n, (p+1)*grain)
+			found[p] = [2]gf2.Polyval{gf2.DotPolyval(t.weightZero[a:b], t.messageZero[a:b]), gf2.DotPolyval(t.weightDelta[a:b], t.messageDelta[a:b])}
 		}
 	})
-	var m fribinius.Round
+	var zero, lead gf2.Polyval
 	for _, f := range found {
-		m.AtZero, m.Lead = m.AtZero.Add(f.AtZero), m.Lead.Add(f.Lead)
+		zero, lead = zero.Add(f[0]), lead.Add(f[1])
 	}
-	return m
+	return fribinius.Round{AtZero: zero.Element(), Lead: lead.Element()}, err
 }
 
-// fold sets the last variable of a multilinear polynomial, given by its values on the
-// cube, to r. dst may be the first half of src: then one core goes from left to right.
-func fold(dst, src []gf2.Element, r gf2.Element) {
-	step := func(a, b int) {
-		for k := a; k < b; k++ {
-			dst[k] = src[2*k].Add(r.Mul(src[2*k].Add(src[2*k+1])))
-		}
-	}
-	if len(dst) > 0 && &dst[0] != &src[0] {
-		parallel.For(len(dst), grain, step)
-		return
-	}
-	// In place the second half of dst overwrites what nobody reads any more once the
-	// first half is done; ever smaller first parts can be shared out.
-	step(0, min(len(dst), grain))
-	for n := grain; n < len(dst); n *= 2 {
-		parallel.For(min(n, len(dst)-n), grain, func(a, b int) { step(n+a, n+b) })
-	}
+// fold sets the last variable to r, in place: the entries are in weightZero and
+// messageZero then.
+func (t *tables) fold(q *device.Queue, r gf2.Polyval) error {
+	return q.Parallel(len(t.weightZero), grain, func(a, b int) {
+		gf2.MulAddPolyval(t.weightZero[a:b], t.weightDelta[a:b], r)
+		gf2.MulAddPolyval(t.messageZero[a:b], t.messageDelta[a:b], r)
+	})
+}
+
+// next is the tables of the next round, after fold.
+func (t *tables) next(q *device.Queue) (*tables, error) {
+	half := len(t.weightZero) / 2
+	n := newTables(half)
+	err := q.Parallel(half, grain, func(a, b int) { n.split(a, b, t.weightZero[2*a:2*b], t.messageZero[2*a:2*b]) })
+	return n, err
+}
+
+// folded is the message after fold.
+func (t *tables) folded(q *device.Queue) ([]gf2.Element, error) {
+	out := make([]gf2.Element, len(t.messageZero))
+	err := q.Parallel(len(out), grain, func(a, b int) { gf2.FromPolyval(out[a:b], t.messageZero[a:b]) })
+	return out, err
 }

@@ -136,6 +136,24 @@ func TestForwardLarge(t *testing.T) {
 	}
 }
 
+// The vectors' way against the levels one by one, in every element.
+func TestForwardPolyval(t *testing.T) {
+	for _, d := range []int{blockDim, blockDim + 2} {
+		const coset = 9
+		got := random(uint64(d), 1<<d)
+		want := slices.Clone(got)
+		for i := d - 1; i >= 0; i-- {
+			levelOf(want, coset<<(d-1-i), i, butterfly)
+		}
+		if err := Forward(got, coset); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("dimension %d", d)
+		}
+	}
+}
+
 func TestInverse(t *testing.T) {
 	for d := range 8 {
 		a := random(uint64(d), 1<<d)

@@ -8,7 +8,7 @@ import (
 )
 
 // blockDim is the dimension up to which a block is transformed by one core while
-// it stays in its cache: 2^12 elements are 64 KiB.
+// it stays in its cache: 2^12 elements are 64 KiB. It is even.
 const blockDim = 12
 
 // grain is how many butterflies are worth another core: some 50 microseconds.
@@ -44,17 +44,16 @@ func Forward(v []gf2.Element, coset uint32) error {
 	if err != nil {
 		return err
 	}
-	for i := d - 1; i >= blockDim; i-- {
-		level(v, coset<<(d-1-i), i, butterfly)
-	}
-	n := 1 << min(d, blockDim)
-	parallel.For(len(v)/n, max(1, grain/n), func(lo, hi int) {
-		for b := lo; b < hi; b++ {
-			for i := min(d, blockDim) - 1; i >= 0; i-- {
-				levelOf(v[b*n:(b+1)*n], (uint32(len(v)/n)*coset+uint32(b))<<(min(d, blockDim)-1-i), i, butterfly)
-			}
+	if d < blockDim {
+		for i := d - 1; i >= 0; i-- {
+			levelOf(v, coset<<(d-1-i), i, butterfly)
 		}
-	})
+		return nil
+	}
+	w := make([]gf2.Polyval, len(v))
+	toPolyval(w, v)
+	forwardPolyval(w, d, coset)
+	fromPolyval(v, w)
 	return nil
 }
 
@@ -95,6 +94,16 @@ func Encode(dst, src []gf2.Element) error {
 	}
 	// Above level k one of the two inputs of each butterfly is zero, which copies
 	// the other: every coset starts from the message itself.
+	if k >= blockDim {
+		message, word := make([]gf2.Polyval, len(src)), make([]gf2.Polyval, len(src))
+		toPolyval(message, src)
+		for c := range 1 << (d - k) {
+			copy(word, message)
+			forwardPolyval(word, k, uint32(c))
+			fromPolyval(dst[c<<k:(c+1)<<k], word)
+		}
+		return nil
+	}
 	for c := range 1 << (d - k) {
 		part := dst[c<<k : (c+1)<<k]
 		copy(part, src)
