@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"testing"
 	"time"
@@ -112,4 +114,48 @@ func largeVars(t *testing.T) int {
 		t.Fatal(err)
 	}
 	return n
+}
+
+// kernelTimes sums up what a queue's kernels and copies took, by name.
+type kernelTimes map[string]time.Duration
+
+func (k kernelTimes) Trace(e device.Event) { k[e.Category+" "+e.Name] += e.Duration }
+
+// BenchmarkKernels prints what each kernel takes in a commitment to 2^n bits and an
+// opening.
+func BenchmarkKernels(b *testing.B) {
+	for _, n := range []int{24, 28} {
+		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
+			in := instance(b, n, 2, 1)
+			d := devicetest.Open(b, "cuda")
+			times := kernelTimes{}
+			q, err := d.NewQueue(device.WithTracer(context.Background(), times))
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer q.Close()
+			bits := devicetest.Upload(b, q, in.bits)
+			rounds := 0
+			for b.Loop() {
+				if rounds == 1 {
+					clear(times) // the first one loads kernels
+				}
+				rounds++
+				c, _, err := Commit(context.Background(), q, in.p, bits)
+				if err != nil {
+					b.Fatal(err)
+				}
+				if _, _, err := c.Open(context.Background(), tower.New(tower.LabelFRIBinius), in.point); err != nil {
+					b.Fatal(err)
+				}
+				c.Free()
+				if err := q.Sync(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			for _, name := range slices.Sorted(maps.Keys(times)) {
+				b.Logf("%-36s %8.3f ms", name, float64(times[name].Microseconds())/1000/float64(max(1, rounds-1)))
+			}
+		})
+	}
 }
