@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/field/m31"
 )
 
@@ -31,7 +32,7 @@ func randomWord(seed, i uint64, words bool) uint64 {
 
 // fillSequence gives b the random sequence of that seed, from its beginning. b
 // is a multiple of 8 bytes long.
-func fillSequence[T int8 | m31.Element](q *device.Queue, b device.Buffer[T], seed uint64) error {
+func fillSequence[T int8 | uint32 | m31.Element | gf2.Element](q *device.Queue, b device.Buffer[T], seed uint64) error {
 	out := device.View[uint64](b)
 	words := isWords[T]()
 	if q.OnHost() {
@@ -50,7 +51,7 @@ func fillSequence[T int8 | m31.Element](q *device.Queue, b device.Buffer[T], see
 		out.Arg(), device.U64(out.Len()), device.U64(seed), device.U32(flag))
 }
 
-func isWords[T int8 | m31.Element]() bool {
+func isWords[T any]() bool {
 	var z T
 	_, ok := any(z).(m31.Element)
 	return ok

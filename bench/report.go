@@ -56,7 +56,7 @@ type reportSuite struct {
 
 type reportRow struct {
 	Row
-	Text, Spread, Cold, State, Kernels, Required, Verdict string
+	Text, Spread, Cold, State, Kernels, Required, Verdict, Published string
 }
 
 func newReportSuite(device, suite string, rows []Row) reportSuite {
@@ -66,7 +66,7 @@ func newReportSuite(device, suite string, rows []Row) reportSuite {
 	s := reportSuite{Device: device, Suite: suite}
 	for _, r := range rows {
 		line := reportRow{Row: r, Text: number3(r.Value), Spread: fmt.Sprintf("%s to %s", number3(slices.Min(r.Samples)), number3(slices.Max(r.Samples))),
-			State: state(r), Kernels: kernelText(r.Launches)}
+			State: state(r), Kernels: kernelText(r.Launches), Published: published(r)}
 		if r.Cold > 0 {
 			line.Cold = number3(r.Cold)
 		}
@@ -141,9 +141,9 @@ Times are given as they were on one card each: do not compare across cards.</p>
 {{range .Cards}}<h2>{{.Name}}</h2>
 {{range .Suites}}<h3>{{.Suite}} on {{.Device}}</h3>
 {{range .Plots}}{{.}}
-{{end}}<table><thead><tr><th>case</th><th>metric</th><th class="n">median</th><th>unit</th><th class="n">spread</th><th class="n">runs</th><th class="n">cold</th><th class="n">required</th><th></th></tr></thead><tbody>
-{{range .Rows}}<tr><td>{{.Case}}</td><td>{{.Metric}}</td><td class="n">{{.Text}}</td><td>{{.Unit}}</td><td class="n">{{.Spread}}</td><td class="n">{{len .Samples}}</td><td class="n">{{.Cold}}</td><td class="n">{{.Required}}</td><td class="{{.Verdict}}">{{.Verdict}}</td></tr>
-<tr><td colspan="9" class="small">{{with .Note}}{{.}}; {{end}}{{with .State}}{{.}}; {{end}}{{with .Driver}}driver {{.}}; {{end}}{{with .Kernels}}launches: {{.}}; {{end}}commit {{.Commit}}; {{.Date}}; <code>{{.Command}}</code></td></tr>
+{{end}}<table><thead><tr><th>case</th><th>metric</th><th class="n">median</th><th>unit</th><th class="n">spread</th><th class="n">runs</th><th class="n">cold</th><th class="n">required</th><th></th><th class="n">published</th></tr></thead><tbody>
+{{range .Rows}}<tr><td>{{.Case}}</td><td>{{.Metric}}</td><td class="n">{{.Text}}</td><td>{{.Unit}}</td><td class="n">{{.Spread}}</td><td class="n">{{len .Samples}}</td><td class="n">{{.Cold}}</td><td class="n">{{.Required}}</td><td class="{{.Verdict}}">{{.Verdict}}</td><td class="n">{{.Published}}</td></tr>
+<tr><td colspan="10" class="small">{{with .Note}}{{.}}; {{end}}{{with .State}}{{.}}; {{end}}{{with .Driver}}driver {{.}}; {{end}}{{with .Kernels}}launches: {{.}}; {{end}}commit {{.Commit}}; {{.Date}}; <code>{{.Command}}</code></td></tr>
 {{end}}</tbody></table>
 {{end}}{{else}}<p>There are no results.</p>
 {{end}}</body></html>

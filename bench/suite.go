@@ -141,7 +141,7 @@ func WatchMemory(d *device.Device) func() int64 {
 
 // Cases lists all cases of this module, suite by suite.
 func Cases() []Case {
-	return slices.Concat(cardCases(), m31Cases(), whirCases(), msmCases(), productCases(), accumulateCases(), msmFieldCases(), zkmlCases())
+	return slices.Concat(cardCases(), m31Cases(), whirCases(), msmCases(), productCases(), accumulateCases(), msmFieldCases(), binaryCases(), zkmlCases())
 }
 
 // Suites lists the names of the suites of Cases.

@@ -76,6 +76,16 @@ var targets = map[[3]string]target{
 	{"groth16", "bn254-otti-sgd", "prove-ms"}:     {required: 400},
 	{"groth16", "bn254-lenet", "prove-ms"}:        {required: 5000},
 
+	{"binary", "n28-d2", "ms"}: {required: 8},
+	{"binary", "n28-d3", "ms"}: {required: 14},
+	{"binary", "n28-d4", "ms"}: {required: 22},
+	{"binary", "n24-d2", "ms"}: {required: 0.8},
+	{"binary", "n24-d3", "ms"}: {required: 1.3},
+	{"binary", "n24-d4", "ms"}: {required: 2},
+	{"binary", "n20-d2", "ms"}: {required: 0.3},
+	{"binary", "n20-d3", "ms"}: {required: 0.3},
+	{"binary", "n20-d4", "ms"}: {required: 0.3},
+
 	{"zkml", "mlp-250k", "prove-ms"}:  {required: 200},
 	{"zkml", "mlp-250k", "verify-ms"}: {required: 20},
 }

@@ -53,7 +53,7 @@ var Rooms = map[string]Room{
 	"zkml": {Rank: 8, Imports: []string{"device", "field", "logup", "matrix", "merkle", "mle", "sumcheck", "transcript", "whir"}},
 
 	"examples": {Rank: 9, Imports: []string{"device", "whir", "zkml"}},
-	"bench": {Rank: 10, Imports: []string{"curve", "device", "examples", "field", "hash", "logup", "matmul", "matrix", "merkle", "mle", "msm", "ntt",
+	"bench": {Rank: 10, Imports: []string{"bitproof", "curve", "device", "examples", "field", "fribinius", "hash", "logup", "matmul", "matrix", "merkle", "mle", "msm", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}}, // examples for the digit model
 
 	"internal/kernels": {Rank: 11, Imports: []string{"bench", "bitproof", "curve", "device", "field", "fribinius", "hash", "logup", "matrix", "merkle", "mle", "msm", "ntt",
