@@ -18,6 +18,7 @@ package gf2
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // Size is the number of bytes of an element.
@@ -28,6 +29,11 @@ type Element struct{ Lo, Hi uint64 }
 
 // One of the field.
 func One() Element { return Element{Lo: 1} }
+
+// Number is the element whose number is v, in GF(2^64) and every field above: the
+// points 0, 1, 2, .. of an interpolation. 2 and 3 are the roots of Y^2 + Y + 1, the other
+// two elements of GF(4), and the square of each other.
+func Number(v uint64) Element { return Element{Lo: v} }
 
 // FromBytes is the element of 16 bytes, little-endian. Every string is one.
 func FromBytes(b [Size]byte) Element {
@@ -43,6 +49,19 @@ func (a Element) Bytes() (b [Size]byte) {
 
 // String is the element's number in hexadecimal, 32 digits.
 func (a Element) String() string { return fmt.Sprintf("%016x%016x", a.Hi, a.Lo) }
+
+// Level is the smallest k for which the element is in the subfield of 2^(2^k) elements, 0
+// to 7: its number is below 2^(2^k).
+func (a Element) Level() int {
+	n := bits.Len64(a.Lo)
+	if a.Hi != 0 {
+		n = 64 + bits.Len64(a.Hi)
+	}
+	if n <= 1 {
+		return 0
+	}
+	return bits.Len(uint(n - 1))
+}
 
 // Bit i of the element, 0 or 1; i is taken modulo 128.
 func (a Element) Bit(i int) uint {
@@ -81,7 +100,7 @@ func (a Element) IsZero() bool { return a == Element{} }
 func (Element) One() Element { return One() }
 
 // FromUint64 is v modulo the characteristic, 0 or 1. (The element whose number is
-// v is Element{Lo: v}.)
+// v is Number(v).)
 func (Element) FromUint64(v uint64) Element { return Element{Lo: v & 1} }
 
 // Degree is the number of 32-bit words of an element.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -192,6 +193,75 @@ func TestAlgebra(t *testing.T) {
 	}
 	if w, w2 := (Element{Lo: 2}), (Element{Lo: 3}); w.Square() != w2 || w.Mul(w2) != One() {
 		t.Error("2 is not a cube root of 1 with the square 3")
+	}
+}
+
+// Subfields are closed, the same in every field above, and no larger than they should be.
+func TestSubfields(t *testing.T) {
+	r := rand.New(rand.NewPCG(19, 20))
+	for k := range 8 {
+		size := 1 << k // bits
+		cut := func(a Element) Element {
+			switch {
+			case size == 128:
+				return a
+			case size == 64:
+				return Number(a.Lo)
+			}
+			return Number(a.Lo & (1<<size - 1))
+		}
+		for range 40 {
+			a, b := cut(random(r)), cut(random(r))
+			for _, c := range []Element{a.Mul(b), a.Square(), a.Inverse(), a.Add(b)} {
+				if c.Level() > k {
+					t.Fatalf("%v and %v of GF(2^%d) make %v", a, b, size, c)
+				}
+			}
+			// The elements of GF(2^size) are those that as many squarings leave alone.
+			f := a
+			for range size {
+				f = f.Square()
+			}
+			if f != a {
+				t.Fatalf("%d squarings of %v make %v", size, a, f)
+			}
+		}
+		top := Basis(size - 1)
+		if top.Level() != k || size < 128 && Basis(size).Level() != k+1 {
+			t.Errorf("levels of bits %d and %d are %d and %d", size-1, size, top.Level(), Basis(size).Level())
+		}
+		if k > 0 {
+			f := top
+			for range size / 2 {
+				f = f.Square()
+			}
+			if f == top {
+				t.Errorf("%v is in a smaller field than GF(2^%d)", top, size)
+			}
+		}
+	}
+	if (Element{}).Level() != 0 || One().Level() != 0 {
+		t.Error("0 and 1 are not in GF(2)")
+	}
+}
+
+func TestWords(t *testing.T) {
+	a := Element{0x0123456789abcdef, 0xfedcba9876543210}
+	w := a.AppendWords([]uint32{7})
+	if want := []uint32{7, 0x89abcdef, 0x01234567, 0x76543210, 0xfedcba98}; !slices.Equal(w, want) {
+		t.Errorf("words %x, want %x", w, want)
+	}
+	if b, err := a.SetWords(w[1:]); err != nil || b != a {
+		t.Errorf("words make %v, %v", b, err)
+	}
+	if _, err := a.SetWords(w); err == nil {
+		t.Error("five words make an element")
+	}
+	if got := a.Bytes(); got[0] != 0xef || got[15] != 0xfe {
+		t.Errorf("bytes %x are not little-endian", got)
+	}
+	if a.String() != "fedcba98765432100123456789abcdef" || parse(a.String()) != a {
+		t.Errorf("printed as %v", a)
 	}
 }
 

@@ -236,7 +236,7 @@ func checkVec[D, S Words](t *testing.T, name string, f func(dst []D, a, b []S), 
 	}
 }
 
-func TestVectors512(t *testing.T) {
+func TestSlices(t *testing.T) {
 	eachVariant(t, func(t *testing.T) {
 		r := rand.New(rand.NewPCG(15, 16))
 		s := random(r)
@@ -270,6 +270,47 @@ func TestVectors512(t *testing.T) {
 			if got := DotPolyval(p, q); got != want.Polyval() {
 				t.Fatalf("DotPolyval of %d: %v, want %v", length, got, want.Polyval())
 			}
+		}
+	})
+}
+
+// FuzzProducts: the product by definition's code, in POLYVAL's basis, in GHASH's, by a
+// matrix and by slices of any length is one.
+func FuzzProducts(f *testing.F) {
+	f.Add(uint64(1), uint64(0), uint64(2), uint64(3), uint8(65))
+	f.Add(^uint64(0), ^uint64(0), ^uint64(0), uint64(1)<<63, uint8(4))
+	f.Fuzz(func(t *testing.T, a, b, c, d uint64, n uint8) {
+		x, y := Element{a, b}, Element{c, d}
+		want := x.Mul(y)
+		if got := x.Polyval().Mul(y.Polyval()).Element(); got != want {
+			t.Fatalf("%v * %v is %v in POLYVAL's basis, want %v", x, y, got, want)
+		}
+		if got := GhashInverse().Of(mulGhash(GhashMatrix().Of(x), GhashMatrix().Of(y))); got != want {
+			t.Fatalf("%v * %v is %v in GHASH's basis, want %v", x, y, got, want)
+		}
+		if got := Multiplication(x).Of(y); got != want {
+			t.Fatalf("%v * %v is %v by a matrix, want %v", x, y, got, want)
+		}
+		if !x.IsZero() && want.Mul(x.Inverse()) != y {
+			t.Fatalf("%v * %v divided by the first is %v", x, y, want.Mul(x.Inverse()))
+		}
+		// Powers of a number, so that elements differ.
+		xs, ys := make([]Element, n), make([]Element, n)
+		for i := range xs {
+			xs[i], ys[i] = x, y
+			x = x.Mul(Number(uint64(n) + 2))
+		}
+		got := make([]Element, n)
+		MulVec(got, xs, ys)
+		var sum Element
+		for i := range got {
+			p := xs[i].Mul(y)
+			if sum = sum.Add(p); got[i] != p {
+				t.Fatalf("element %d of %d: %v * %v = %v, want %v", i, n, xs[i], y, got[i], p)
+			}
+		}
+		if got := Dot(xs, ys); got != sum {
+			t.Fatalf("the sum of %d products is %v, want %v", n, got, sum)
 		}
 	})
 }
