@@ -54,7 +54,13 @@ extern "C" __global__ void __launch_bounds__(256) binary_transpose_bits(u32 *out
 extern "C" __global__ void __launch_bounds__(256) binary_get_batches(u32 *out, const u32 *__restrict__ bits, const u32 *__restrict__ masks, u32 count,
                                                                      u32 groups) {
 #pragma unroll 1
-  for (u64 g = blockIdx.x; g < groups; g += gridDim.x) rebuild(out + g * BDT_GROUP, bits + g * 32, (const uint4 *)masks, count, 1, groups);
+  for (u64 g = blockIdx.x; g < groups; g += gridDim.x) {
+    u32 a[16];
+    get_batch(a, bits + g * 32, (const uint4 *)masks, count, 1, groups);
+    u32 *to = out + g * BDT_GROUP + (threadIdx.x >> 5) * 128 + (threadIdx.x & 31);
+#pragma unroll
+    for (u32 i = 0; i < 16; i++) to[(i >> 2) * 1024 + (i & 3) * 32] = a[i];
+  }
 }
 
 // compose adds to sums[9 y..] what the parts of the product of all tables sum to over
@@ -66,11 +72,15 @@ extern "C" __global__ void __launch_bounds__(288, 2)
     binary_compose(u32 *sums, const u32 *__restrict__ a0, const u32 *__restrict__ a1, const u32 *__restrict__ a2, const u32 *__restrict__ a3,
                    const u32 *__restrict__ a4, const u32 *__restrict__ masks, u32 degree, u32 half, u32 count, u32 each) {
   SHARED_DYNAMIC(u32, shared);
-  u32 *p = shared, *q = shared + BDT_GROUP, *parts = shared + 2 * BDT_GROUP;
-  const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31, limbs = part_limbs(warp);
+  u32 *p = shared, *q = shared + BDT_OPERAND, *parts = q;
+  const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   const u32 y = blockIdx.y ? blockIdx.y + 1 : 0, step = y ? 1 : 2;
   const uint4 *r = (const uint4 *)(masks + (u64)blockIdx.y * count * 128);
-  u32 acc = 0;
+  // The sum of two tables' products stays in slices until the end; with more tables
+  // slices are needed in between, and lane i has that of slice i.
+  const bool keep = degree == 2 && !each;
+  u32 c[32], acc = 0;
+  clear(c);
 #pragma unroll 1
   for (u64 g = blockIdx.x; g < half; g += gridDim.x) {
     stage_point(p, a0 + g * BDT_GROUP, a0 + (g + half) * BDT_GROUP, y);
@@ -78,25 +88,24 @@ extern "C" __global__ void __launch_bounds__(288, 2)
     for (u32 k = 1; k < degree; k++) {
       const u32 *a = k == 1 ? a1 : k == 2 ? a2 : k == 3 ? a3 : a4;
       if (count)
-        rebuild(q, a + g * 32, r, count, step, half);
+        stage_batch(q, a + g * 32, r, count, step, half);
       else
         stage_point(q, a + g * BDT_GROUP, a + (g + half) * BDT_GROUP, y);
       __syncthreads();
-      u32 c[32];
-      part_product(c, p, q, limbs);
-      if (k + 1 == degree) {
-        acc ^= sum_lanes(c);
-      } else {
-        part_store(parts, c, warp);
-        __syncthreads();
-        if (threadIdx.x < 256) {
-          uint4 o[4];
-          part_combine(o, parts, threadIdx.x);
-#pragma unroll
-          for (u32 i = 0; i < 4; i++) ((uint4 *)p)[256 * i + threadIdx.x] = o[i];
-        }
+      if (!keep) clear(c);
+      part_product<32>(c, p + warp * 1024, q + warp * 1024);
+      if (k + 1 == degree) break;
+      __syncthreads(); // parts take the place of q
+      part_store(parts, c, warp);
+      __syncthreads();
+      if (threadIdx.x < 256) {
+        uint4 o[4];
+        part_combine(o, parts, threadIdx.x);
+        operand_put((uint4 *)p, threadIdx.x, o[0], o[1], o[2], o[3]);
       }
+      __syncthreads();
     }
+    if (!keep) acc ^= sum_lanes(c);
     if (each) {
       const u32 word = ballot(popcount(acc) & 1);
       if (lane == 0) atomicXor(sums + BDT_PARTS * blockIdx.y + warp, word);
@@ -104,6 +113,7 @@ extern "C" __global__ void __launch_bounds__(288, 2)
     }
     __syncthreads();
   }
+  if (keep) acc = sum_lanes(c);
   const u32 word = ballot(popcount(acc) & 1);
   if (lane == 0 && word) atomicXor(sums + BDT_PARTS * blockIdx.y + warp, word);
 }
@@ -115,21 +125,32 @@ extern "C" __global__ void __launch_bounds__(288, 2)
 extern "C" __global__ void __launch_bounds__(288, 2)
     binary_scale(u32 *a0, u32 *a1, u32 *a2, u32 *a3, u32 *a4, const u32 *__restrict__ factor, u32 half, u32 grow) {
   SHARED_DYNAMIC(u32, shared);
-  u32 *p = shared, *q = shared + BDT_GROUP, *parts = shared + 2 * BDT_GROUP;
-  const u32 warp = threadIdx.x >> 5, limbs = part_limbs(warp), k = blockIdx.y;
+  __shared__ u32 factor_parts[BDT_PARTS * 32];
+  u32 *p = shared, *parts = shared + BDT_OPERAND;
+  const u32 warp = threadIdx.x >> 5, k = blockIdx.y;
   u32 *a = k == 0 ? a0 : k == 1 ? a1 : k == 2 ? a2 : k == 3 ? a3 : a4;
-#pragma unroll 1
-  for (u32 i = threadIdx.x; i < BDT_GROUP; i += BDT_THREADS) q[i] = 0u - (ldg(factor + (i >> 10)) >> (i >> 5 & 31) & 1);
+  {
+    // The same in all lanes: slice i % 32 of part i / 32 as zeros or ones.
+    const u32 t = threadIdx.x >> 5, u = t / 3, v = t % 3;
+    u32 w[2] = {0, 0}; // even and odd limbs of the halves that u stands for
+#pragma unroll
+    for (u32 i = 0; i < 4; i++)
+      if (u == 2 || i >> 1 == u) w[i & 1] ^= ldg(factor + i);
+    factor_parts[threadIdx.x] = 0u - ((v == 0 ? w[0] : v == 1 ? w[1] : w[0] ^ w[1]) >> (threadIdx.x & 31) & 1);
+  }
 #pragma unroll 1
   for (u64 g = blockIdx.x; g < half; g += gridDim.x) {
     uint4 *lower = (uint4 *)(a + g * BDT_GROUP) + threadIdx.x, *upper = (uint4 *)(a + (g + half) * BDT_GROUP) + threadIdx.x;
     if (threadIdx.x < 256) {
+      uint4 f[4];
 #pragma unroll
-      for (u32 i = 0; i < 4; i++) ((uint4 *)p)[256 * i + threadIdx.x] = grow ? lower[256 * i] : lower[256 * i] ^ upper[256 * i];
+      for (u32 i = 0; i < 4; i++) f[i] = grow ? lower[256 * i] : lower[256 * i] ^ upper[256 * i];
+      operand_put((uint4 *)p, threadIdx.x, f[0], f[1], f[2], f[3]);
     }
     __syncthreads();
     u32 c[32];
-    part_product(c, p, q, limbs);
+    clear(c);
+    part_product<1>(c, p + warp * 1024, factor_parts + warp * 32);
     part_store(parts, c, warp);
     __syncthreads();
     if (threadIdx.x < 256) {

@@ -8,15 +8,23 @@
 //
 // A product of two batches is nine products in GF(2^32) by Karatsuba's method twice, one
 // of each warp of a block: 128 slices of each operand do not fit a thread's registers,
-// 16 do. Operands are in shared memory, where each thread reads its lane's words only.
+// 16 do. Operands are in shared memory as the nine sums of limbs that are multiplied, each
+// 32 slices of 32 batches, where a thread reads its lane's words only.
 #pragma once
 #include "device/ptx.cuh"
 
 #define BDT_PARTS 9u
 #define BDT_THREADS 288u
 #define BDT_GROUP 4096u // words
-// Words of shared memory: two operands, nine parts and six multiples of them.
-#define BDT_SHARED (2u * BDT_GROUP + 15u * 1024u)
+#define BDT_OPERAND (BDT_PARTS * 1024u)
+// Words of shared memory: an operand, and either another one or a product's nine parts
+// with six multiples of them.
+#define BDT_SHARED (BDT_OPERAND + 15u * 1024u)
+
+DEVICE_INLINE uint4 operator^(uint4 a, uint4 b) {
+  a.x ^= b.x, a.y ^= b.y, a.z ^= b.z, a.w ^= b.w;
+  return a;
+}
 
 // sliced_mulx multiplies 2^K slices, of GF(2^(2^K)), by the last generator X_(K-1).
 template <u32 K> DEVICE_INLINE void sliced_mulx(u32 *a) {
@@ -63,32 +71,46 @@ template <u32 K> DEVICE_INLINE void sliced_mul(u32 *c, const u32 *a, const u32 *
 // sliced_mul16 is the product in GF(2^16).
 DEVICE_LARGE void sliced_mul16(u32 *c, const u32 *a, const u32 *b) { sliced_mul<4>(c, a, b); }
 
-// part_limbs is which of the four limbs an operand of part t is the sum of: part
-// 3 u + v is for the lower half, the upper half or their sum (u), and within that v.
-DEVICE_INLINE u32 part_limbs(u32 t) {
-  const u32 u = t / 3, v = t % 3;
-  return (u == 0 ? 3u : u == 1 ? 12u : 15u) & (v == 0 ? 5u : v == 1 ? 10u : 15u);
-}
-
-// part_product is the calling warp's product c of its parts of the operands p and q.
-DEVICE_INLINE void part_product(u32 (&c)[32], const u32 *p, const u32 *q, u32 limbs) {
-  const u32 lane = threadIdx.x & 31;
-  u32 a[16], b[16];
+DEVICE_INLINE void clear(u32 (&c)[32]) {
 #pragma unroll
   for (u32 s = 0; s < 32; s++) c[s] = 0;
+}
+
+// operand_put leaves slice `at` of a batch's four limbs in an operand, of words or of
+// quadruples of them: part 3 u + v is for the lower half, the upper half or their sum (u),
+// and within that v.
+template <class T> DEVICE_INLINE void operand_put(T *operand, u32 at, T f0, T f1, T f2, T f3) {
+  const u32 part = 4096 / sizeof(T);
+  const T s01 = f0 ^ f1, s23 = f2 ^ f3;
+  T *to = operand + at;
+  to[0] = f0;
+  to[part] = f1;
+  to[2 * part] = s01;
+  to[3 * part] = f2;
+  to[4 * part] = f3;
+  to[5 * part] = s23;
+  to[6 * part] = f0 ^ f2;
+  to[7 * part] = f1 ^ f3;
+  to[8 * part] = s01 ^ s23;
+}
+
+// part_product adds to c the product of two parts of 32 slices. That of q is STRIDE words
+// a slice: 32, or 1 if all lanes have the same q.
+template <u32 STRIDE> DEVICE_INLINE void part_product(u32 (&c)[32], const u32 *p, const u32 *q) {
+  const u32 lane = threadIdx.x & 31;
+  p += lane;
+  if (STRIDE > 1) q += lane;
   // The lower halves, the upper ones, and their sums.
 #pragma unroll 1
   for (u32 v = 0; v < 3; v++) {
+    const u32 *pv = v == 1 ? p + 16 * 32 : p, *qv = v == 1 ? q + 16 * STRIDE : q;
+    u32 a[16], b[16], z[16];
 #pragma unroll
-    for (u32 s = 0; s < 16; s++) a[s] = b[s] = 0;
-#pragma unroll 1
-    for (u32 i = 0; i < 8; i++) {
-      if (!(limbs >> (i >> 1) & 1) || (i & 1) == 1 - v) continue;
-      const u32 *pi = p + i * 512 + lane, *qi = q + i * 512 + lane;
+    for (u32 s = 0; s < 16; s++) a[s] = pv[32 * s], b[s] = qv[STRIDE * s];
+    if (v == 2) {
 #pragma unroll
-      for (u32 s = 0; s < 16; s++) a[s] ^= pi[32 * s], b[s] ^= qi[32 * s];
+      for (u32 s = 0; s < 16; s++) a[s] ^= pv[32 * (16 + s)], b[s] ^= qv[STRIDE * (16 + s)];
     }
-    u32 z[16];
     sliced_mul16(z, a, b);
     if (v < 2) {
 #pragma unroll
@@ -112,24 +134,19 @@ DEVICE_INLINE void part_store(u32 *parts, u32 (&c)[32], u32 t) {
   for (u32 s = 0; s < 32; s++) to[32 * s] = c[s];
   if (t == 0 || t == 2 || t == 6 || t == 8) return;
   const u32 slot = t == 1 ? 9 : t == 3 ? 10 : t == 4 ? 11 : t == 5 ? 13 : 14;
-  const bool plus = t == 1 || t == 5 || t == 7;
-  to += (slot - t) * 1024;
+  const u32 plus = t == 1 || t == 5 || t == 7 ? ~0u : 0; // read back: there is no room for c and x c
+  u32 *multiple = to + (slot - t) * 1024;
 #pragma unroll 1
   for (u32 pass = 0; pass < 1 + (t == 4); pass++) {
     sliced_mulx<5>(c);
 #pragma unroll
-    for (u32 s = 0; s < 32; s++) to[32 * s] = plus ? c[s] ^ (to - (slot - t) * 1024)[32 * s] : c[s];
-    to += 1024;
+    for (u32 s = 0; s < 32; s++) multiple[32 * s] = c[s] ^ (to[32 * s] & plus);
+    multiple += 1024;
   }
 }
 
-DEVICE_INLINE uint4 operator^(uint4 a, uint4 b) {
-  a.x ^= b.x, a.y ^= b.y, a.z ^= b.z, a.w ^= b.w;
-  return a;
-}
-
-// part_combine is the product of the parts, as the four words of limbs 0..3 at word w of
-// the 256 quadruples of each.
+// part_combine is the product of the parts, as the four words of limbs 0..3 at quadruple w
+// of the 256 of each.
 DEVICE_INLINE void part_combine(uint4 (&o)[4], const u32 *parts, u32 w) {
   const uint4 *p = (const uint4 *)parts + w;
   const uint4 low = p[0] ^ p[256], up = p[3 * 256] ^ p[4 * 256];
@@ -141,57 +158,60 @@ DEVICE_INLINE void part_combine(uint4 (&o)[4], const u32 *parts, u32 w) {
   o[3] = low1 ^ p[10 * 256] ^ p[12 * 256] ^ p[13 * 256] ^ p20 ^ p[14 * 256] ^ p[8 * 256];
 }
 
-// small_multiple is a + y b for four slices, of GF(16), and an integer y < 8.
-DEVICE_INLINE void small_multiple(uint4 (&a)[4], const uint4 (&b)[4], u32 y) {
-  if (y & 1) {
-#pragma unroll
-    for (u32 s = 0; s < 4; s++) a[s] = a[s] ^ b[s];
-  }
-  if (y & 2) a[0] = a[0] ^ b[1], a[1] = a[1] ^ b[0] ^ b[1], a[2] = a[2] ^ b[3], a[3] = a[3] ^ b[2] ^ b[3];
-  if (y & 4) a[0] = a[0] ^ b[2], a[1] = a[1] ^ b[3], a[2] = a[2] ^ b[0] ^ b[3], a[3] = a[3] ^ b[1] ^ b[2] ^ b[3];
+// small_multiple adds y b to a, for four slices, of GF(16), and an integer y < 8.
+DEVICE_INLINE void small_multiple(u32 *a, const u32 *b, u32 y) {
+  if (y & 1) a[0] ^= b[0], a[1] ^= b[1], a[2] ^= b[2], a[3] ^= b[3];
+  if (y & 2) a[0] ^= b[1], a[1] ^= b[0] ^ b[1], a[2] ^= b[3], a[3] ^= b[2] ^ b[3];
+  if (y & 4) a[0] ^= b[2], a[1] ^= b[3], a[2] ^= b[0] ^ b[3], a[3] ^= b[1] ^ b[2] ^ b[3];
 }
 
 // stage_point leaves the batches of a group, with the first variable bound to y, in
-// shared memory: lower + y (lower + upper).
-DEVICE_INLINE void stage_point(u32 *to, const u32 *lower, const u32 *upper, u32 y) {
+// an operand: lower + y (lower + upper). Warps 0 to 7 do it, with four slices of each limb.
+DEVICE_INLINE void stage_point(u32 *operand, const u32 *lower, const u32 *upper, u32 y) {
   if (threadIdx.x >= 256) return;
-  const u32 at = (threadIdx.x >> 3) * 32 + (threadIdx.x & 7); // slices 4 i..4 i + 3 of four batches
-  const uint4 *l = (const uint4 *)lower + at, *u = (const uint4 *)upper + at;
-  uint4 a[4], b[4];
+  const u32 at = (threadIdx.x >> 5) * 128 + (threadIdx.x & 31);
+  lower += at, upper += at;
+  u32 a[16], b[16];
 #pragma unroll
-  for (u32 s = 0; s < 4; s++) a[s] = l[8 * s];
+  for (u32 i = 0; i < 16; i++) a[i] = lower[(i >> 2) * 1024 + (i & 3) * 32];
   if (y) {
 #pragma unroll
-    for (u32 s = 0; s < 4; s++) b[s] = a[s] ^ u[8 * s];
-    small_multiple(a, b, y);
-  }
-  uint4 *out = (uint4 *)to + at;
+    for (u32 i = 0; i < 16; i++) b[i] = a[i] ^ upper[(i >> 2) * 1024 + (i & 3) * 32];
 #pragma unroll
-  for (u32 s = 0; s < 4; s++) out[8 * s] = a[s];
+    for (u32 i = 0; i < 16; i += 4) small_multiple(a + i, b + i, y);
+  }
+#pragma unroll
+  for (u32 s = 0; s < 4; s++) operand_put(operand, at + 32 * s, a[s], a[4 + s], a[8 + s], a[12 + s]);
 }
 
-// rebuild is get_batch (SumCATS, Algorithm 2) for a group's batches: the sum of R[m] times
-// bit polynomial's batch m, for m < count in steps. Those are `stride` groups apart in the
-// transposed bits; masks holds R in slices, 128 words of zeros or ones each.
-DEVICE_INLINE void rebuild(u32 *to, const u32 *bits, const uint4 *masks, u32 count, u32 step, u64 stride) {
+// get_batch (SumCATS, Algorithm 2) is four slices of each limb, by warps 0 to 7, of a
+// group's batches: the sum of R[m] times the bit polynomial's batch m, for m < count in
+// steps. Those are `stride` groups apart in the transposed bits; masks holds R in slices,
+// 128 words of zeros or ones each.
+DEVICE_INLINE void get_batch(u32 (&a)[16], const u32 *bits, const uint4 *masks, u32 count, u32 step, u64 stride) {
   const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
-  if (warp >= 8) return;
-  u32 a[16];
 #pragma unroll
-  for (u32 s = 0; s < 16; s++) a[s] = 0;
+  for (u32 i = 0; i < 16; i++) a[i] = 0;
 #pragma unroll 2
   for (u32 m = 0; m < count; m += step) {
     const u32 w = ldg(bits + m * stride * 32 + lane);
-    const uint4 *mask = masks + m * 32 + warp * 4;
+    const uint4 *mask = masks + m * 32 + warp;
 #pragma unroll
     for (u32 i = 0; i < 4; i++) {
-      const uint4 v = mask[i];
+      const uint4 v = mask[8 * i];
       a[4 * i] ^= w & v.x, a[4 * i + 1] ^= w & v.y, a[4 * i + 2] ^= w & v.z, a[4 * i + 3] ^= w & v.w;
     }
   }
-  to += warp * 512 + lane;
+}
+
+// stage_batch is stage_point for batches that get_batch makes.
+DEVICE_INLINE void stage_batch(u32 *operand, const u32 *bits, const uint4 *masks, u32 count, u32 step, u64 stride) {
+  if (threadIdx.x >= 256) return;
+  const u32 at = (threadIdx.x >> 5) * 128 + (threadIdx.x & 31);
+  u32 a[16];
+  get_batch(a, bits, masks, count, step, stride);
 #pragma unroll
-  for (u32 s = 0; s < 16; s++) to[32 * s] = a[s];
+  for (u32 s = 0; s < 4; s++) operand_put(operand, at + 32 * s, a[s], a[4 + s], a[8 + s], a[12 + s]);
 }
 
 // sum_lanes leaves the sum over all lanes of c[i] in lane i.

@@ -15,12 +15,16 @@ var bdtText string
 //go:embed bdt_terms.cu
 var bdtTermsText string
 
+//go:embed bdt_round.cu
+var bdtRoundText string
+
 // The units of the seed's algorithms: bdtSource works on sliced tables, bdtTermsSource has
-// BDT-2's sums.
+// BDT-2's sums, bdtRoundSource what is between two passes.
 var (
 	bdtHeader      = bdtUnit("bdt.cuh", bdtHeaderText, kernel.PTX)
 	bdtSource      = bdtUnit("bdt.cu", bdtText, bdtHeader)
 	bdtTermsSource = bdtUnit("bdt_terms.cu", bdtTermsText, bdtHeader)
+	bdtRoundSource = bdtUnit("bdt_round.cu", bdtRoundText, roundHeader)
 )
 
 func bdtUnit(name, text string, header *kernel.Source) *kernel.Source {
@@ -28,12 +32,14 @@ func bdtUnit(name, text string, header *kernel.Source) *kernel.Source {
 }
 
 // bdtSources is the units of this file.
-func bdtSources() []*kernel.Source { return []*kernel.Source{bdtSource, bdtTermsSource} }
+func bdtSources() []*kernel.Source {
+	return []*kernel.Source{bdtSource, bdtTermsSource, bdtRoundSource}
+}
 
 // What bdt.cuh calls BDT_THREADS, and BDT_SHARED in bytes.
 const (
 	bdtThreads = 288
-	bdtShared  = 4 * (2*4096 + 15*1024)
+	bdtShared  = 4 * (9*1024 + 15*1024)
 )
 
 // points is where a message of a sum of that degree has values: 0, 2, .., d.
