@@ -66,6 +66,7 @@ func bigInstance(b testing.TB, q *device.Queue, s binary.Shape) (prover.Instance
 // ZKWARP_BINARY_VARS), and verifies them.
 func BenchmarkProve(b *testing.B) {
 	d := devicetest.Open(b, "cpu")
+	d.Poison(false)
 	q := devicetest.Queue(b, d)
 	sizes := []int{20, 24}
 	if v := os.Getenv("ZKWARP_BINARY_VARS"); v != "" {

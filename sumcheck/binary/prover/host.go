@@ -37,17 +37,13 @@ type host struct {
 
 func proveHost(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, a Algorithm) (*binary.Proof, error) {
 	h := &host{ctx: ctx, q: q, tr: tr, in: in, n: in.Vars, d: in.Degree, claim: value, proof: &binary.Proof{}}
-	defer func() {
-		for _, m := range h.memory {
-			m.Free()
-		}
-	}()
+	defer h.free()
 	var err error
 	switch {
 	case a == Window && in.Kind == binary.AllExt:
 		err = h.allExt()
 	case a == Window:
-		err = h.window()
+		err = h.window(windowVars(h.n, h.d))
 	case in.Kind == binary.AllExt:
 		err = h.bdt1(h.extTables(), byTables)
 	case a == BDT1:
@@ -74,6 +70,12 @@ func (h *host) alloc(n int) ([]gf2.Polyval, error) {
 	}
 	h.memory = append(h.memory, b)
 	return b.Host(), nil
+}
+
+func (h *host) free() {
+	for _, m := range h.memory {
+		m.Free()
+	}
 }
 
 // stopped is the error of a context that is done.

@@ -27,7 +27,7 @@ func switchover(d int) int { return opcount.SwitchRound(d) }
 
 // rebuildUntil is the round in which folded tables take over from rebuilt
 // batches, found by measurement as the seed has it.
-func rebuildUntil(int) int { return 3 }
+func rebuildUntil(int) int { return 4 }
 
 func (h *host) bdt(p hostPlan) error {
 	expand := min(p.expand, h.n)

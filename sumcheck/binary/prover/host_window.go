@@ -12,10 +12,9 @@ func windowVars(n, d int) int {
 	return min(n, [...]int{2: 3, 3: 3, 4: 2, 5: 2}[d])
 }
 
-// window proves by masked sums for the first variables, one fold of all of them,
+// window proves by masked sums for the first k variables, one fold of all of them,
 // and fused rounds for the rest.
-func (h *host) window() error {
-	k := windowVars(h.n, h.d)
+func (h *host) window(k int) error {
 	eq := h.in.Kind == binary.EqBits
 	s := newScheme(h.d, k, eq)
 	sums, err := h.windowSums(s)
