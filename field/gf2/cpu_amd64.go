@@ -42,6 +42,18 @@ func detect() int {
 	return useNone
 }
 
+// hasCarryless says whether there are instructions for carry-less products.
+func hasCarryless() bool { return vectors != useNone }
+
+// carryless is a product by them, if there are.
+func carryless(p, q Polyval) (r Polyval, ok bool) {
+	if !hasCarryless() {
+		return r, false
+	}
+	mulCLMUL(&r, &p, &q, 1)
+	return r, true
+}
+
 // planes are 64 elements: 64 bytes each of their bytes 0, 1, ..
 type planes [16][64]byte
 

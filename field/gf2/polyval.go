@@ -28,6 +28,14 @@ func (p Polyval) Add(q Polyval) Polyval { return Polyval{p.Lo ^ q.Lo, p.Hi ^ q.H
 
 // Mul returns p * q.
 func (p Polyval) Mul(q Polyval) Polyval {
+	if r, ok := carryless(p, q); ok {
+		return r
+	}
+	return p.mul(q)
+}
+
+// mul is Mul without instructions for it.
+func (p Polyval) mul(q Polyval) Polyval {
 	l0, l1 := clmul(p.Lo, q.Lo)
 	h0, h1 := clmul(p.Hi, q.Hi)
 	m0, m1 := clmul(p.Lo^p.Hi, q.Lo^q.Hi)

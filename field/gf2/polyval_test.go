@@ -119,8 +119,8 @@ func TestPolyval(t *testing.T) {
 		switch {
 		case p.Element() != a:
 			t.Fatal("the element does not come back")
-		case p.Mul(q).Element() != a.Mul(b):
-			t.Fatalf("%v * %v is %v in POLYVAL's basis, %v in the tower's", a, b, p.Mul(q).Element(), a.Mul(b))
+		case p.Mul(q).Element() != a.mul(b):
+			t.Fatalf("%v * %v is %v in POLYVAL's basis, %v in the tower's", a, b, p.Mul(q).Element(), a.mul(b))
 		case p.Add(q).Element() != a.Add(b):
 			t.Fatal("the sum is another")
 		case p.Square() != p.Mul(p):
@@ -241,17 +241,17 @@ func TestSlices(t *testing.T) {
 		r := rand.New(rand.NewPCG(15, 16))
 		s := random(r)
 		p := s.Polyval()
-		checkVec(t, "MulPolyval", MulPolyval, func(_, a, b Polyval) Polyval { return a.Mul(b) })
-		checkVec(t, "ScalePolyval", func(dst, a, _ []Polyval) { ScalePolyval(dst, a, p) }, func(_, a, _ Polyval) Polyval { return a.Mul(p) })
-		checkVec(t, "MulAddPolyval", func(dst, a, _ []Polyval) { MulAddPolyval(dst, a, p) }, func(d, a, _ Polyval) Polyval { return d.Add(a.Mul(p)) })
-		checkVec(t, "FoldPolyval", func(dst, a, b []Polyval) { FoldPolyval(dst, a, b, p) }, func(_, a, b Polyval) Polyval { return a.Add(p.Mul(a.Add(b))) })
+		checkVec(t, "MulPolyval", MulPolyval, func(_, a, b Polyval) Polyval { return a.mul(b) })
+		checkVec(t, "ScalePolyval", func(dst, a, _ []Polyval) { ScalePolyval(dst, a, p) }, func(_, a, _ Polyval) Polyval { return a.mul(p) })
+		checkVec(t, "MulAddPolyval", func(dst, a, _ []Polyval) { MulAddPolyval(dst, a, p) }, func(d, a, _ Polyval) Polyval { return d.Add(a.mul(p)) })
+		checkVec(t, "FoldPolyval", func(dst, a, b []Polyval) { FoldPolyval(dst, a, b, p) }, func(_, a, b Polyval) Polyval { return a.Add(p.mul(a.Add(b))) })
 		checkVec(t, "ToPolyval", func(dst []Polyval, a, _ []Element) { ToPolyval(dst, a) }, func(_ Polyval, a, _ Element) Polyval { return a.Polyval() })
 		checkVec(t, "FromPolyval", func(dst []Element, a, _ []Polyval) { FromPolyval(dst, a) }, func(_ Element, a, _ Polyval) Element { return a.Element() })
 		checkVec(t, "AddVec", AddVec, func(_, a, b Element) Element { return a.Add(b) })
-		checkVec(t, "MulVec", MulVec, func(_, a, b Element) Element { return a.Mul(b) })
-		checkVec(t, "ScaleVec", func(dst, a, _ []Element) { ScaleVec(dst, a, s) }, func(_, a, _ Element) Element { return a.Mul(s) })
-		checkVec(t, "MulAddVec", func(dst, a, _ []Element) { MulAddVec(dst, a, s) }, func(d, a, _ Element) Element { return d.Add(a.Mul(s)) })
-		checkVec(t, "FoldVec", func(dst, a, b []Element) { FoldVec(dst, a, b, s) }, func(_, a, b Element) Element { return a.Add(s.Mul(a.Add(b))) })
+		checkVec(t, "MulVec", MulVec, func(_, a, b Element) Element { return a.mul(b) })
+		checkVec(t, "ScaleVec", func(dst, a, _ []Element) { ScaleVec(dst, a, s) }, func(_, a, _ Element) Element { return a.mul(s) })
+		checkVec(t, "MulAddVec", func(dst, a, _ []Element) { MulAddVec(dst, a, s) }, func(d, a, _ Element) Element { return d.Add(a.mul(s)) })
+		checkVec(t, "FoldVec", func(dst, a, b []Element) { FoldVec(dst, a, b, s) }, func(_, a, b Element) Element { return a.Add(s.mul(a.Add(b))) })
 		m, n := Multiplication(s), &Matrix{[128]Element(randoms[Element](r, 128))}
 		checkVec(t, "Apply", func(dst, a, _ []Element) { Apply(dst, a, n) }, func(_, a, _ Element) Element { return n.Of(a) })
 		checkVec(t, "ApplySum", func(dst []Polyval, a, b []Element) { ApplySum(dst, [][]Element{a, b, a}, []*Matrix{m, n, n}) },
@@ -261,7 +261,7 @@ func TestSlices(t *testing.T) {
 			var want Element
 			p, q := make([]Polyval, length), make([]Polyval, length)
 			for i := range a {
-				want = want.Add(a[i].Mul(b[i]))
+				want = want.Add(a[i].mul(b[i]))
 				p[i], q[i] = a[i].Polyval(), b[i].Polyval()
 			}
 			if got := Dot(a, b); got != want {
@@ -281,8 +281,8 @@ func FuzzProducts(f *testing.F) {
 	f.Add(^uint64(0), ^uint64(0), ^uint64(0), uint64(1)<<63, uint8(4))
 	f.Fuzz(func(t *testing.T, a, b, c, d uint64, n uint8) {
 		x, y := Element{a, b}, Element{c, d}
-		want := x.Mul(y)
-		if got := x.Polyval().Mul(y.Polyval()).Element(); got != want {
+		want := x.mul(y)
+		if got := x.Polyval().mul(y.Polyval()).Element(); got != want {
 			t.Fatalf("%v * %v is %v in POLYVAL's basis, want %v", x, y, got, want)
 		}
 		if got := GhashInverse().Of(mulGhash(GhashMatrix().Of(x), GhashMatrix().Of(y))); got != want {
