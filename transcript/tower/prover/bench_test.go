@@ -45,6 +45,49 @@ func BenchmarkSteps(b *testing.B) {
 	})
 }
 
+// Blocks of a list of a chunk: as steps, but with a message.
+func BenchmarkBlocks(b *testing.B) {
+	on(b, func(b *testing.B, q *device.Queue, tr *Transcript) {
+		const lists, blocks = 64, 16
+		list := devicetest.Upload(b, q, devicetest.Rand(1).Words(16*blocks))
+		run := graph(b, q, func() error {
+			for range lists {
+				if err := tr.AbsorbWords(list); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		for b.Loop() {
+			if err := run(); err != nil {
+				b.Fatal(err)
+			}
+			if err := q.Sync(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(lists*blocks), "ns/block")
+	})
+}
+
+// graph is run as one graph, where there are graphs.
+func graph(b *testing.B, q *device.Queue, run func() error) func() error {
+	b.Helper()
+	if q.OnHost() {
+		return run
+	}
+	g, err := q.Record(run)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := g.Free(); err != nil {
+			b.Error(err)
+		}
+	})
+	return g.Launch
+}
+
 // A message of four elements and a challenge a launch, launches as one graph: what a
 // round's transcript takes by itself.
 func BenchmarkRounds(b *testing.B) {
@@ -52,26 +95,14 @@ func BenchmarkRounds(b *testing.B) {
 		const rounds = 256
 		dst := devicetest.Upload(b, q, make([]gf2.Element, 1))
 		message := devicetest.Upload(b, q, make([]uint32, 16))
-		run := func() error {
+		run := graph(b, q, func() error {
 			for range rounds {
 				if err := tr.AbsorbChallenge(message, dst); err != nil {
 					return err
 				}
 			}
 			return nil
-		}
-		if !q.OnHost() {
-			g, err := q.Record(run)
-			if err != nil {
-				b.Fatal(err)
-			}
-			defer func() {
-				if err := g.Free(); err != nil {
-					b.Error(err)
-				}
-			}()
-			run = g.Launch
-		}
+		})
 		for b.Loop() {
 			if err := run(); err != nil {
 				b.Fatal(err)
