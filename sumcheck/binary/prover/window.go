@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/field/gf2"
 )
 
 var (
@@ -15,11 +16,14 @@ var (
 	windowText string
 	//go:embed fold.cu
 	foldText string
+	//go:embed finish.cu
+	finishText string
 )
 
 var (
 	bitsHeader   = &kernel.Source{Name: "sumcheck/binary/prover/bits.cuh", Text: bitsText, Headers: []*kernel.Source{kernel.PTX}}
 	windowSource = &kernel.Source{Name: "sumcheck/binary/prover/window.cu", Text: windowText, Headers: []*kernel.Source{bitsHeader}}
+	finishSource = &kernel.Source{Name: "sumcheck/binary/prover/finish.cu", Text: finishText, Headers: []*kernel.Source{gf2.Header, roundHeader}}
 	foldSource   = &kernel.Source{Name: "sumcheck/binary/prover/fold.cu", Text: foldText, Headers: []*kernel.Source{kernel.PTX}}
 )
 
@@ -58,12 +62,13 @@ func (w window) groups() int { return (w.masks() + 7) / 8 }
 // maskWords is the size of the masks of all points.
 func (w window) maskWords() int { return w.points / unit * w.groups() * 64 }
 
-// patternBytes is the size of one column's patterns.
+// patternBytes is the size of one column's patterns, at least 16 so that those of several
+// follow each other at multiples of that.
 func (w window) patternBytes() int {
 	if w.k == 4 {
 		return 2 * w.points
 	}
-	return w.points
+	return max(16, w.points)
 }
 
 // sumWords is the size of the sums of `rows` rows.

@@ -2,6 +2,7 @@ package prover
 
 import (
 	"context"
+	"errors"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -9,6 +10,207 @@ import (
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
-func proveWindowDevice(context.Context, *device.Queue, *tower.Transcript, Instance, gf2.Element) (*binary.Proof, error) {
-	return nil, ErrNotOnDevice
+// deviceWindow is how many rounds the window has, by the degree: as many as the pass does
+// in little more than the time in which it reads p_1, since every round more halves what
+// the fold writes and the tail reads.
+var deviceWindow = [binary.MaxDegree + 1]int{2: 4, 3: 4, 4: 3, 5: 3}
+
+// eqLow is how many of the last variables the table of eq has that the pass reads over and
+// over again: 2^13 elements are at home in the caches.
+const eqLow = 13
+
+// windowProof is a proof on a device with a window: its buffers, which live until free, and
+// its launches.
+type windowProof struct {
+	q     *device.Queue
+	in    Instance
+	w     window // k = 0: all rounds are the tail's
+	state device.Buffer[uint32]
+	tail  *tail
+
+	masks, sums, fragments device.Buffer[uint32]
+	patterns               device.Buffer[uint8]
+	folded                 device.Buffer[gf2.Element] // p_1 after the window, in the POLYVAL basis
+
+	// Of EqBits: the point, the tables of eq, and the sums of the stretches.
+	low, high                                   int
+	z, lowTower, lowPolyval, highPolyval, front device.Buffer[gf2.Element]
+	stretches                                   device.Buffer[uint32]
+
+	memory []interface{ Free() }
+}
+
+// take allocates memory that free gives back.
+func take[T any](r *windowProof, n int) (device.Buffer[T], error) {
+	b, err := device.Alloc[T](r.q, n)
+	if err == nil {
+		r.memory = append(r.memory, b)
+	}
+	return b, err
+}
+
+func (r *windowProof) free() {
+	if r.tail != nil {
+		r.tail.free()
+	}
+	for _, b := range r.memory {
+		b.Free()
+	}
+}
+
+// newWindowProof takes all memory of a proof of the instance whose state is given.
+func newWindowProof(q *device.Queue, in Instance, state device.Buffer[uint32]) (*windowProof, error) {
+	r := &windowProof{q: q, in: in, state: state}
+	k := deviceWindow[in.Degree]
+	if in.Vars < k+8 { // the pass takes 2^8 points at a time
+		k = 0
+	}
+	r.w = window{k: k, degree: in.Degree, points: 1 << (in.Vars - k)}
+	if err := r.alloc(); err != nil {
+		r.free()
+		return nil, err
+	}
+	return r, nil
+}
+
+func (r *windowProof) alloc() error {
+	var errs [12]error
+	w, eq := r.w, r.in.Kind == binary.EqBits
+	if w.k > 0 {
+		rows := 1 << w.k
+		if eq {
+			rows = 1
+		}
+		r.masks, errs[0] = take[uint32](r, w.maskWords())
+		r.sums, errs[1] = take[uint32](r, w.sumWords(rows))
+		r.fragments, errs[2] = take[uint32](r, fragmentWords(w.k))
+	}
+	start := tailStart{Shape: r.in.Shape, Done: w.k, State: r.state, Ext: r.in.Ext}
+	if w.k > 0 || eq {
+		r.folded, errs[3] = take[gf2.Element](r, w.points)
+		start.Ext, start.Polyval = []device.Buffer[gf2.Element]{r.folded}, true
+	}
+	r.patterns, errs[4] = take[uint8](r, (r.in.Degree-1)*w.patternBytes())
+	if eq {
+		r.low = min(r.in.Vars-w.k, eqLow)
+		r.high = r.in.Vars - w.k - r.low
+		r.z, errs[5] = take[gf2.Element](r, r.in.Vars)
+		r.lowTower, errs[6] = take[gf2.Element](r, 1<<r.low)
+		r.lowPolyval, errs[7] = take[gf2.Element](r, 1<<r.low)
+		r.highPolyval, errs[8] = take[gf2.Element](r, 1<<r.high)
+		r.front, errs[9] = take[gf2.Element](r, 1<<w.k)
+		if w.k > 0 {
+			r.stretches, errs[10] = take[uint32](r, w.sumWords(1<<r.high))
+		}
+	}
+	if err := errors.Join(errs[:]...); err != nil {
+		return err
+	}
+	for j := range r.in.Degree - 1 {
+		start.Patterns = append(start.Patterns, r.patterns.Slice(j*w.patternBytes(), (j+1)*w.patternBytes()))
+	}
+	if eq {
+		if err := r.z.CopyFrom(r.q, r.in.Z); err != nil {
+			return err
+		}
+	}
+	var err error
+	r.tail, err = newTail(r.q, start)
+	return err
+}
+
+func (r *windowProof) kernel(name string, grid, block device.Dim, args ...device.Arg) error {
+	return r.q.Launch(device.Kernel{Source: finishSource, Name: name}, grid, block, 0, args...)
+}
+
+// launch enqueues the proof, which is then in the state.
+func (r *windowProof) launch() error {
+	steps := []func() error{r.prepare, r.pass, r.finish, r.fold, r.tail.launch}
+	for _, step := range steps {
+		if err := errors.Join(r.q.Err(), step()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// prepare makes what depends on no challenge.
+func (r *windowProof) prepare() error {
+	if r.in.Kind == binary.EqBits {
+		entries := 1<<r.low + 1<<r.high + 1<<r.w.k
+		if err := r.kernel("binary_eq_tables", device.D1(device.Blocks(entries, 256)), device.D1(256), r.state.Arg(), r.z.Arg(), r.lowTower.Arg(),
+			r.lowPolyval.Arg(), r.highPolyval.Arg(), r.front.Arg(), device.U32(r.w.k), device.U32(r.high), device.U32(r.low)); err != nil {
+			return err
+		}
+	}
+	if r.w.k > 0 {
+		return r.w.prepare(r.q, r.masks, r.patterns, r.sums, r.in.Bits)
+	}
+	for j, c := range r.in.Bits {
+		p := r.patterns.Slice(j*r.w.patternBytes(), (j+1)*r.w.patternBytes())
+		if err := r.kernel("binary_patterns1", device.D1(device.Blocks(r.w.points, 128)), device.D1(128), p.Arg(), c.Arg(), device.U32(r.w.points)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass makes the window's sums.
+func (r *windowProof) pass() error {
+	if r.w.k == 0 {
+		return nil
+	}
+	if r.in.Kind != binary.EqBits {
+		return r.w.pass(r.q, r.sums, device.View[uint32](r.in.Ext[0]), r.masks)
+	}
+	if err := r.w.stretches(r.q, r.stretches, device.View[uint32](r.lowTower), r.masks, r.high); err != nil {
+		return err
+	}
+	count := 8 * r.w.groups()
+	return r.kernel("binary_eq_sums", device.D2(device.Blocks(count, 32), min(256, device.Blocks(1<<r.high, 4))), device.D1(128),
+		r.state.Arg(), r.sums.Arg(), r.stretches.Arg(), r.highPolyval.Arg(), device.U32(count), device.U32(1<<r.high))
+}
+
+// finish does the window's rounds.
+func (r *windowProof) finish() error {
+	if r.w.k == 0 {
+		return nil
+	}
+	front := device.Null()
+	if r.in.Kind == binary.EqBits {
+		front = r.front.Arg()
+	}
+	return r.kernel("binary_window_finish", device.D1(1), device.D1(512),
+		r.state.Arg(), r.sums.Arg(), front, r.fragments.Arg(), device.U32(r.in.Degree), device.U32(r.w.k), device.U32(r.w.groups()))
+}
+
+// fold leaves p_1 after the window.
+func (r *windowProof) fold() error {
+	if r.in.Kind == binary.EqBits {
+		parts := max(0, r.low-10) // a block does 2^10 entries
+		return r.kernel("binary_eq_fold", device.D1(1<<(r.high+parts)), device.D1(256), r.state.Arg(), r.folded.Arg(), r.lowPolyval.Arg(),
+			r.highPolyval.Arg(), r.z.Arg(), device.U32(r.w.k), device.U32(r.low), device.U32(parts))
+	}
+	if r.w.k == 0 {
+		return nil
+	}
+	return fold(r.q, r.w.k, device.View[uint32](r.folded), device.View[uint32](r.in.Ext[0]), r.fragments, r.w.points)
+}
+
+// proveWindowDevice is Window on a GPU for the kinds that have bits.
+func proveWindowDevice(_ context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element) (*binary.Proof, error) {
+	state, err := newState(q, tr, in.Degree, value)
+	if err != nil {
+		return nil, err
+	}
+	defer state.Free()
+	r, err := newWindowProof(q, in, state)
+	if err != nil {
+		return nil, err
+	}
+	defer r.free()
+	if err := r.launch(); err != nil {
+		return nil, err
+	}
+	return readState(q, state, in.Shape)
 }
