@@ -3,6 +3,7 @@ package prover
 import (
 	_ "embed"
 	"math/bits"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -14,7 +15,7 @@ import (
 //go:embed fribinius.cu
 var text string
 
-var source = &kernel.Source{Name: "fribinius/prover/fribinius.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, gf2.Header, towerprover.Header}}
+var source = &kernel.Source{Name: "fribinius/prover/fribinius.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, gf2.Header, gf2.PolyvalHeader, towerprover.Header}}
 
 // Sources holds the kernels of this package.
 func Sources() []*kernel.Source { return []*kernel.Source{source} }
@@ -38,11 +39,13 @@ func blocksFor(q *device.Queue, n int) int {
 	return max(1, min(device.Blocks(n, threads), blocksPerUnit*q.Device().Info().Units, maxBlocks))
 }
 
-// expandDevice makes the table as the product of two small ones.
+// expandDevice makes the table as the product of two small ones, in POLYVAL's basis.
 func expandDevice(q *device.Queue, dst device.Buffer[gf2.Element], z []gf2.Element) error {
 	n := len(z)
 	low := (n + 1) / 2
-	point, err := device.Upload(q, append([]gf2.Element{{}}, z...)) // never empty
+	coordinates := make([]gf2.Polyval, n+1) // never empty
+	gf2.ToPolyval(coordinates[1:], z)
+	point, err := device.Upload(q, coordinates)
 	if err != nil {
 		return err
 	}
@@ -58,7 +61,7 @@ func expandDevice(q *device.Queue, dst device.Buffer[gf2.Element], z []gf2.Eleme
 	return launch(q, "fribinius_eq", device.Blocks(dst.Len(), threads), threads, dst.Arg(), halves.Arg(), device.U32(n), device.U32(low))
 }
 
-// partialDevice waits for the sums.
+// partialDevice waits for the sums. The sums of elements in POLYVAL's basis are in that, too.
 func partialDevice(q *device.Queue, eq, message device.Buffer[gf2.Element]) ([]gf2.Element, error) {
 	n := eq.Len()
 	each := max(threads, device.Blocks(n, blocksPerUnit*q.Device().Info().Units*threads)*threads)
@@ -75,35 +78,41 @@ func partialDevice(q *device.Queue, eq, message device.Buffer[gf2.Element]) ([]g
 	if err := launch(q, "fribinius_reduce", words/threads, threads, sums.Arg(), sums.Slice(128, sums.Len()).Arg(), device.U32(blocks), device.U32(words)); err != nil {
 		return nil, err
 	}
-	return sums.Slice(0, 128).Read(q)
+	found, err := device.View[gf2.Polyval](sums.Slice(0, 128)).Read(q)
+	out := make([]gf2.Element, len(found))
+	gf2.FromPolyval(out, found)
+	return out, err
 }
 
-// weighDevice is weigh: nibble by nibble of an element, the values of the linear map.
-func weighDevice(q *device.Queue, eq device.Buffer[gf2.Element], batch []gf2.Element) error {
-	columns := fribinius.EqTable(batch)
+// nibbles is a linear map for kernels: at 16i + v the value at the element with v in its
+// i-th four bits.
+func nibbles(m *gf2.Matrix) []gf2.Element {
 	t := make([]gf2.Element, 512)
 	for n := range 32 {
 		for x := 1; x < 16; x++ {
-			bit := bits.TrailingZeros(uint(x))
-			t[16*n+x] = t[16*n+x&(x-1)].Add(columns[4*n+bit])
+			t[16*n+x] = t[16*n+x&(x-1)].Add(m.Columns[4*n+bits.TrailingZeros(uint(x))])
 		}
 	}
-	tables, err := device.Upload(q, t)
-	if err != nil {
-		return err
-	}
-	defer tables.Free()
-	return launch(q, "fribinius_weigh", blocksFor(q, eq.Len()), threads, eq.Arg(), tables.Arg(), device.U64(eq.Len()))
+	return t
+}
+
+// weigher is what takes eq(z, y) to A(y), both in POLYVAL's basis.
+func weigher(batch []gf2.Element) *gf2.Matrix {
+	m := &gf2.Matrix{Columns: [128]gf2.Element(fribinius.EqTable(batch))}
+	return gf2.PolyvalMatrix().Times(m.Times(gf2.PolyvalInverse()))
 }
 
 // chain is the sum-check of an opening in a device's memory: nothing of it waits for the
-// host. Tables are folded from buffer to buffer, as the blocks of a launch have no order.
+// host. Tables are folded from buffer to buffer, as the blocks of a launch have no order;
+// they are in POLYVAL's basis from the first round on.
 type chain struct {
 	o          *opening
 	tr         *towerprover.Transcript
 	weight     device.Buffer[gf2.Element]
 	message    device.Buffer[gf2.Element]
 	spare      [2][2]device.Buffer[gf2.Element] // weights and messages
+	converted  device.Buffer[gf2.Element]       // the message, in POLYVAL's basis at first and back in the tower's later
+	tables     device.Buffer[gf2.Element]       // of the weights, to POLYVAL's basis, and from it
 	sums       device.Buffer[uint32]
 	challenges device.Buffer[gf2.Element]
 	sent       device.Buffer[gf2.Element] // the rounds' messages, and then the final one
@@ -113,12 +122,9 @@ type chain struct {
 // foldDevice is foldHost.
 func (o *opening) foldDevice(batch []gf2.Element) error {
 	defer o.q.Span("sum-check")()
-	if err := weighDevice(o.q, o.eq, batch); err != nil {
-		return err
-	}
 	c := &chain{o: o, weight: o.eq, message: o.c.message}
 	defer c.free()
-	if err := c.alloc(); err != nil {
+	if err := c.alloc(batch); err != nil {
 		return err
 	}
 	if err := c.run(); err != nil {
@@ -135,12 +141,14 @@ func (c *chain) free() {
 		pair[0].Free()
 		pair[1].Free()
 	}
+	c.converted.Free()
+	c.tables.Free()
 	c.sums.Free()
 	c.challenges.Free()
 	c.sent.Free()
 }
 
-func (c *chain) alloc() (err error) {
+func (c *chain) alloc(batch []gf2.Element) (err error) {
 	q, n := c.o.q, c.o.p.MessageVars()
 	if c.tr, err = towerprover.FromHost(q, c.o.tr); err != nil {
 		return err
@@ -151,6 +159,13 @@ func (c *chain) alloc() (err error) {
 				return err
 			}
 		}
+	}
+	if c.converted, err = device.Alloc[gf2.Element](q, 1<<n); err != nil {
+		return err
+	}
+	to, from := gf2.PolyvalTables()
+	if c.tables, err = device.Upload(q, slices.Concat(nibbles(weigher(batch)), to, from)); err != nil {
+		return err
 	}
 	if c.sums, err = device.Alloc[uint32](q, 8*maxBlocks); err != nil {
 		return err
@@ -167,8 +182,10 @@ func (c *chain) alloc() (err error) {
 func (c *chain) prepare() error {
 	q := c.o.q
 	if c.rounds == 0 {
-		pairs := c.message.Len() / 2
-		return launch(q, "fribinius_sums", blocksFor(q, pairs), threads, c.sums.Arg(), c.weight.Arg(), c.message.Arg(), device.U64(pairs))
+		n := c.message.Len()
+		err := launch(q, "fribinius_begin", blocksFor(q, n/2), threads, c.sums.Arg(), c.weight.Arg(), c.converted.Arg(), c.message.Arg(), c.tables.Slice(0, 1024).Arg(), device.U64(n))
+		c.message = c.converted
+		return err
 	}
 	n := c.message.Len() / 2
 	to := c.spare[(c.rounds-1)%2]
@@ -185,7 +202,17 @@ func (c *chain) send() error {
 	pairs := c.message.Len() / 2
 	c.rounds++
 	return launch(c.o.q, "fribinius_round", 1, threads, c.tr.State().Arg(), c.sent.Slice(2*i, 2*i+2).Arg(), c.challenges.Slice(i, i+1).Arg(),
-		c.sums.Arg(), device.U32(blocksFor(c.o.q, pairs)))
+		c.sums.Arg(), c.tables.Slice(512, 1536).Arg(), device.U32(blocksFor(c.o.q, pairs)))
+}
+
+// tower enqueues the conversion of the message to dst. Before the first round it is in the
+// tower's basis already.
+func (c *chain) tower(dst device.Buffer[gf2.Element]) error {
+	if c.rounds == 0 {
+		return device.Copy(c.o.q, dst, c.message)
+	}
+	n := dst.Len()
+	return launch(c.o.q, "fribinius_convert", blocksFor(c.o.q, n), threads, dst.Arg(), c.message.Arg(), c.tables.Slice(1024, 1536).Arg(), device.U64(n))
 }
 
 func (c *chain) run() error {
@@ -213,7 +240,7 @@ func (c *chain) run() error {
 		}
 	}
 	final := c.sent.Slice(2*n, c.sent.Len())
-	if err := device.Copy(o.q, final, c.message); err != nil {
+	if err := c.tower(final); err != nil {
 		return err
 	}
 	if err := c.tr.Absorb(final); err != nil {
@@ -242,7 +269,11 @@ func (c *chain) layer(i int) error {
 		return err
 	}
 	o.layers = append(o.layers, layer{word: word})
-	if err := o.c.encoder.Encode(word, c.message); err != nil {
+	message := c.converted.Slice(0, c.message.Len()) // of use no more after the first fold
+	if err := c.tower(message); err != nil {
+		return err
+	}
+	if err := o.c.encoder.Encode(word, message); err != nil {
 		return err
 	}
 	if o.layers[i].tree, err = hashTree(o.q, o.p, i, word); err != nil {

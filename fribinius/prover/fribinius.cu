@@ -1,6 +1,8 @@
 // Openings of FRI-Binius: the tables of ring switching and the sum-check on them.
-// Elements of GF(2^128) are four words. Indices start with the first variable at the top.
-#include "field/gf2/gf2.cuh"
+// Elements of GF(2^128) are four words. The tables are in POLYVAL's basis; the message and
+// what goes through the transcript is in the tower's. Indices start with the first variable
+// at the top.
+#include "field/gf2/polyval.cuh"
 #include "transcript/tower/prover/tower.cuh"
 
 #define THREADS 128u
@@ -23,8 +25,8 @@ template <u32 N> DEVICE_INLINE u32 block_xor(u32 (&v)[N]) {
   return sum;
 }
 
-// One table of eq for each block, of point's first or last coordinates: of 2^low values
-// for the last ones at table, and behind it, at a multiple of 16 bytes, of 2^(n - low).
+// One table of eq for each block, of the point's first or last coordinates: of 2^low values
+// for the last ones at table, and behind it of 2^(n - low) for the first ones. POLYVAL.
 extern "C" __global__ void __launch_bounds__(512)
 fribinius_eq_halves(u32 *table, const u32 *point, u32 n, u32 low) {
   const u32 *p = point;
@@ -35,15 +37,15 @@ fribinius_eq_halves(u32 *table, const u32 *point, u32 n, u32 low) {
   } else {
     table += 4 << low;
   }
-  if (threadIdx.x == 0) gf2_store(table, gf2_one());
+  if (threadIdx.x == 0) polyval_store(table, polyval_one());
   __syncthreads();
   for (u32 i = 0; i < count; i++) {
     // The last coordinate first, as its bit is the lowest.
-    gf2 z = gf2_load(p + 4 * (count - 1 - i));
+    polyval z = polyval_load(p + 4 * (count - 1 - i));
     for (u32 k = threadIdx.x; k < 1u << i; k += blockDim.x) {
-      gf2 v = gf2_load(table + 4 * k), hi = gf2_mul(v, z);
-      gf2_store(table + 4 * k, gf2_add(v, hi));
-      gf2_store(table + 4 * (k + (1u << i)), hi);
+      polyval v = polyval_load(table + 4 * k), hi = polyval_mul(v, z);
+      polyval_store(table + 4 * k, polyval_add(v, hi));
+      polyval_store(table + 4 * (k + (1u << i)), hi);
     }
     __syncthreads();
   }
@@ -54,8 +56,8 @@ extern "C" __global__ void __launch_bounds__(128)
 fribinius_eq(u32 *__restrict__ out, const u32 *__restrict__ table, u32 n, u32 low) {
   u64 y = (u64)blockIdx.x * blockDim.x + threadIdx.x;
   if (y >= 1ull << n) return;
-  gf2 a = gf2_ldg(table + 4 * (y & ((1ull << low) - 1))), b = gf2_ldg(table + 4 * ((1ull << low) + (y >> low)));
-  gf2_store(out + 4 * y, gf2_mul(a, b));
+  polyval a = polyval_ldg(table + 4 * (y & ((1ull << low) - 1))), b = polyval_ldg(table + 4 * ((1ull << low) + (y >> low)));
+  polyval_store(out + 4 * y, polyval_mul(a, b));
 }
 
 // The sums over y of eq(y) times bit v of message(y), for 128 v: thread v of a block has
@@ -92,88 +94,118 @@ fribinius_reduce(u32 *__restrict__ out, const u32 *__restrict__ in, u32 blocks, 
   out[i] = sum;
 }
 
-// What takes eq(z, y) to A(y), the same linear map for all y: tables of its values at the
-// 16 values of each of 32 nibbles.
-extern "C" __global__ void __launch_bounds__(128)
-fribinius_weigh(u32 *eq, const u32 *__restrict__ tables, u64 n) {
-  __shared__ uint4 t[512];
-  for (u32 i = threadIdx.x; i < 512; i += blockDim.x) gf2_store(reinterpret_cast<u32 *>(t + i), gf2_ldg(tables + 4 * i));
-  __syncthreads();
-  for (u64 y = (u64)blockIdx.x * blockDim.x + threadIdx.x; y < n; y += (u64)gridDim.x * blockDim.x) {
-    gf2 x = gf2_load(eq + 4 * y), sum = gf2_zero();
-#pragma unroll
-    for (u32 w = 0; w < 4; w++)
-#pragma unroll
-      for (u32 k = 0; k < 8; k++) sum = gf2_add(sum, gf2_load(reinterpret_cast<const u32 *>(t + 16 * (8 * w + k) + (x.w[w] >> (4 * k) & 15))));
-    gf2_store(eq + 4 * y, sum);
-  }
-}
-
 // add_products adds to a round's message, its value at 0 and its coefficient of X^2, what
 // a pair gives.
-DEVICE_INLINE void add_products(u32 (&sum)[8], gf2 w0, gf2 w1, gf2 t0, gf2 t1) {
-  gf2 zero = gf2_mul(w0, t0), lead = gf2_mul(gf2_add(w0, w1), gf2_add(t0, t1));
+DEVICE_INLINE void add_products(u32 (&sum)[8], polyval w0, polyval w1, polyval t0, polyval t1) {
+  polyval f[2] = {w0, polyval_add(w0, w1)}, g[2] = {t0, polyval_add(t0, t1)};
+#pragma unroll 1
+  for (u32 k = 0; k < 2; k++) {
+    polyval p = polyval_mul(k ? f[1] : f[0], k ? g[1] : g[0]);
 #pragma unroll
-  for (u32 i = 0; i < 4; i++) {
-    sum[i] ^= zero.w[i];
-    sum[4 + i] ^= lead.w[i];
+    for (u32 i = 0; i < 4; i++) {
+      sum[i] ^= k ? 0 : p.w[i];
+      sum[4 + i] ^= k ? p.w[i] : 0;
+    }
   }
 }
 
-// The first round's sums: out has 8 words of each block.
+// The tables of the sum-check and the first round's sums. tables has two linear maps by
+// nibbles, 512 elements each: the first takes eq(z, y) to the weight A(y), the second the
+// message to POLYVAL's basis. n is the number of entries; out has 8 words of each block.
 extern "C" __global__ void __launch_bounds__(128)
-fribinius_sums(u32 *__restrict__ out, const u32 *__restrict__ weight, const u32 *__restrict__ message, u64 pairs) {
+fribinius_begin(u32 *__restrict__ out, u32 *weight, u32 *__restrict__ message_out, const u32 *__restrict__ message, const u32 *__restrict__ tables, u64 n) {
+  __shared__ uint4 t[1024];
+  for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) t[i] = ldg(reinterpret_cast<const uint4 *>(tables) + i);
+  __syncthreads();
+  const u32 *map = reinterpret_cast<const u32 *>(t);
   u32 sum[8] = {};
-  for (u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x; k < pairs; k += (u64)gridDim.x * blockDim.x)
-    add_products(sum, gf2_ldg(weight + 8 * k), gf2_ldg(weight + 8 * k + 4), gf2_ldg(message + 8 * k), gf2_ldg(message + 8 * k + 4));
+  for (u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x; 2 * k < n; k += (u64)gridDim.x * blockDim.x) {
+    polyval w[2], m[2];
+#pragma unroll
+    for (u32 i = 0; i < 2; i++) {
+      w[i] = m[i] = polyval_zero();
+      if (2 * k + i < n) {
+        w[i] = polyval_from(map, gf2_load(weight + 8 * k + 4 * i));
+        m[i] = polyval_from(map + 2048, gf2_ldg(message + 8 * k + 4 * i));
+        polyval_store(weight + 8 * k + 4 * i, w[i]);
+        polyval_store(message_out + 8 * k + 4 * i, m[i]);
+      }
+    }
+    add_products(sum, w[0], w[1], m[0], m[1]);
+  }
   u32 s = block_xor(sum);
   if (threadIdx.x < 8) out[8 * blockIdx.x + threadIdx.x] = s;
-}
-
-DEVICE_INLINE gf2 fold_pair(const u32 *__restrict__ v, u64 k, gf2 r) {
-  gf2 a = gf2_ldg(v + 8 * k), b = gf2_ldg(v + 8 * k + 4);
-  return gf2_add(a, gf2_mul(r, gf2_add(a, b)));
 }
 
 // Both tables with their last variable set to r, n values, and the next round's sums.
 extern "C" __global__ void __launch_bounds__(128)
 fribinius_fold(u32 *__restrict__ out, u32 *__restrict__ weight_out, u32 *__restrict__ message_out, const u32 *__restrict__ weight, const u32 *__restrict__ message, const u32 *__restrict__ challenge, u64 n) {
-  gf2 r = gf2_ldg(challenge);
+  polyval r = polyval_ldg(challenge);
   u32 sum[8] = {};
   for (u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x; 2 * k < n; k += (u64)gridDim.x * blockDim.x) {
-    gf2 w0 = fold_pair(weight, 2 * k, r), t0 = fold_pair(message, 2 * k, r);
-    gf2_store(weight_out + 8 * k, w0);
-    gf2_store(message_out + 8 * k, t0);
-    if (2 * k + 1 < n) {
-      gf2 w1 = fold_pair(weight, 2 * k + 1, r), t1 = fold_pair(message, 2 * k + 1, r);
-      gf2_store(weight_out + 8 * k + 4, w1);
-      gf2_store(message_out + 8 * k + 4, t1);
-      add_products(sum, w0, w1, t0, t1);
+    polyval v[4]; // of the weight and of the message at 2k, then at 2k + 1
+#pragma unroll
+    for (u32 i = 0; i < 4; i++) {
+      u64 at = 2 * k + i / 2;
+      v[i] = polyval_zero();
+      if (at < n) {
+        const u32 *from = (i % 2 ? message : weight) + 8 * at;
+        polyval a = polyval_ldg(from), b = polyval_ldg(from + 4);
+        v[i] = polyval_add(a, polyval_mul(r, polyval_add(a, b)));
+        polyval_store((i % 2 ? message_out : weight_out) + 4 * at, v[i]);
+      }
     }
+    add_products(sum, v[0], v[2], v[1], v[3]);
   }
   u32 s = block_xor(sum);
   if (threadIdx.x < 8) out[8 * blockIdx.x + threadIdx.x] = s;
 }
 
-// A round's end, by one block: the message from the blocks' sums, through the transcript,
-// and the challenge.
+// n elements of POLYVAL's basis in the tower's, by the map of `from`.
 extern "C" __global__ void __launch_bounds__(128)
-fribinius_round(u32 *state, u32 *message, u32 *challenge, const u32 *__restrict__ sums, u32 blocks) {
+fribinius_convert(u32 *__restrict__ out, const u32 *__restrict__ in, const u32 *__restrict__ from, u64 n) {
+  __shared__ uint4 t[512];
+  for (u32 i = threadIdx.x; i < 512; i += blockDim.x) t[i] = ldg(reinterpret_cast<const uint4 *>(from) + i);
+  __syncthreads();
+  for (u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x; k < n; k += (u64)gridDim.x * blockDim.x)
+    gf2_store(out + 4 * k, polyval_to(reinterpret_cast<const u32 *>(t), polyval_ldg(in + 4 * k)));
+}
+
+// look_warp is a linear map of an element by a warp, all of which has it: a nibble a lane.
+DEVICE_INLINE void look_warp(u32 (&v)[4], const u32 *__restrict__ map) {
+  u32 lane = lane_id(), word = lane < 8 ? v[0] : lane < 16 ? v[1] : lane < 24 ? v[2] : v[3];
+  uint4 e = ldg(reinterpret_cast<const uint4 *>(map) + 16 * lane + (word >> (4 * (lane & 7)) & 15));
+  v[0] = e.x, v[1] = e.y, v[2] = e.z, v[3] = e.w;
+#pragma unroll
+  for (u32 i = 0; i < 4; i++)
+#pragma unroll
+    for (u32 d = 16; d > 0; d >>= 1) v[i] ^= shfl_xor(v[i], d);
+}
+
+// A round's end, by one block: the message from the blocks' sums, through the transcript,
+// and the challenge. tables has the map to POLYVAL's basis and the one from it.
+extern "C" __global__ void __launch_bounds__(128)
+fribinius_round(u32 *state, u32 *message, u32 *challenge, const u32 *__restrict__ sums, const u32 *__restrict__ tables, u32 blocks) {
   u32 sum[8] = {};
   for (u32 b = threadIdx.x; b < blocks; b += blockDim.x)
 #pragma unroll
     for (u32 i = 0; i < 8; i++) sum[i] ^= sums[8 * b + i];
   u32 s = block_xor(sum);
   if (threadIdx.x >= 32) return;
-  if (threadIdx.x < 8) message[threadIdx.x] = s;
-  u32 m[16] = {}, c[4];
+  u32 zero[4], lead[4], c[4], m[16] = {};
 #pragma unroll
-  for (u32 i = 0; i < 8; i++) m[i] = shfl_idx(s, i);
+  for (u32 i = 0; i < 4; i++) zero[i] = shfl_idx(s, i), lead[i] = shfl_idx(s, 4 + i);
+  look_warp(zero, tables + 2048);
+  look_warp(lead, tables + 2048);
+#pragma unroll
+  for (u32 i = 0; i < 4; i++) m[i] = zero[i], m[4 + i] = lead[i];
   tower t = tower_load(state);
   tower_absorb(t, m, 8);
   tower_challenge(t, c);
-  __syncwarp();
+  look_warp(c, tables);
   if (threadIdx.x != 0) return;
   tower_store(state, t);
+  gf2_store(message, gf2_make(m[0], m[1], m[2], m[3]));
+  gf2_store(message + 4, gf2_make(m[4], m[5], m[6], m[7]));
   gf2_store(challenge, gf2_make(c[0], c[1], c[2], c[3]));
 }

@@ -21,7 +21,7 @@ func misaligned(bits device.Buffer[uint32]) uint64 {
 const grain = 1 << 12
 
 // expand sets dst to eq(z, y) for all y of the cube, z's first coordinate being of the
-// top bit.
+// top bit: in the tower's basis on the host, in POLYVAL's on a device.
 func expand(q *device.Queue, dst device.Buffer[gf2.Element], z []gf2.Element) error {
 	if !q.OnHost() {
 		return expandDevice(q, dst, z)

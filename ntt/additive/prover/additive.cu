@@ -95,87 +95,54 @@ additive_pass3(u32 *out, const u32 *in, const u32 *products, u64 warps, u32 lo, 
   pass<3>(out, in, products, warps, lo, reps, mask);
 }
 
-// scale is x w, by Karatsuba from GF(2^32) to 108 products in GF(16), eight a word: like
-// gf2_half_mul, but all factors of one side are w's.
-DEVICE_INLINE gf2 scale(gf2 x, u32 w) {
-  u32 v[4] = {x.w[0], x.w[1], x.w[2], x.w[3]};
-  u32 ws = gf2_sums<16>(w, w), wt = gf2_sums<8>(w, w), wts = gf2_sums<8>(ws, ws);
-  u32 s[2] = {gf2_sums<16>(v[0], v[1]), gf2_sums<16>(v[2], v[3])};
-  u32 t[3] = {gf2_sums<8>(v[0], v[1]), gf2_sums<8>(v[2], v[3]), gf2_sums<8>(s[0], s[1])};
-  u32 u[5] = {gf2_sums<4>(v[0], v[1]), gf2_sums<4>(v[2], v[3]), gf2_sums<4>(s[0], s[1]), gf2_sums<4>(t[0], t[1]), gf2_sums<4>(t[2], t[2])};
-  u32 wu = gf2_sums<4>(w, w), wus = gf2_sums<4>(ws, ws), wut = gf2_sums<4>(wt, wt), wuts = gf2_sums<4>(wts, wts);
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) v[i] = gf2_word_mul4(v[i], w);
-#pragma unroll
-  for (u32 i = 0; i < 2; i++) s[i] = gf2_word_mul4(s[i], ws);
-#pragma unroll
-  for (u32 i = 0; i < 3; i++) t[i] = gf2_word_mul4(t[i], i < 2 ? wt : wts);
-#pragma unroll
-  for (u32 i = 0; i < 5; i++) u[i] = gf2_word_mul4(u[i], i < 2 ? wu : i == 2 ? wus : i == 3 ? wut : wuts);
-  // Sums of pairs: the first one's are where low halves are.
-#pragma unroll
-  for (u32 i = 0; i < 2; i++) {
-    v[2 * i] = gf2_join<4>(v[2 * i], u[i] << 4);
-    v[2 * i + 1] = gf2_join<4>(v[2 * i + 1], u[i]);
-  }
-  s[0] = gf2_join<4>(s[0], u[2] << 4);
-  s[1] = gf2_join<4>(s[1], u[2]);
-  t[0] = gf2_join<4>(t[0], u[3] << 4);
-  t[1] = gf2_join<4>(t[1], u[3]);
-  t[2] = gf2_join<4>(t[2], u[4] << 4);
-#pragma unroll
-  for (u32 i = 0; i < 2; i++) {
-    v[2 * i] = gf2_join<8>(v[2 * i], t[i] << 8);
-    v[2 * i + 1] = gf2_join<8>(v[2 * i + 1], t[i]);
-  }
-  s[0] = gf2_join<8>(s[0], t[2] << 8);
-  s[1] = gf2_join<8>(s[1], t[2]);
-#pragma unroll
-  for (u32 i = 0; i < 2; i++) {
-    v[2 * i] = gf2_join<16>(v[2 * i], s[i] << 16);
-    v[2 * i + 1] = gf2_join<16>(v[2 * i + 1], s[i]);
-  }
-  return gf2_make(v[0], v[1], v[2], v[3]);
+// What the twiddles of a level have in common in a block of 256 elements is a table's; the
+// rest is in GF(2^8), the span of gamma_0 .. gamma_7, or for level 4 in GF(16).
+#define LOW_SIZE 256u
+
+// mul_bytes is x times an element of GF(2^8), four times in a word.
+DEVICE_INLINE gf2 mul_bytes(gf2 x, u32 w) {
+  return gf2_make(gf2_word_mul8(x.w[0], w), gf2_word_mul8(x.w[1], w), gf2_word_mul8(x.w[2], w), gf2_word_mul8(x.w[3], w));
 }
 
-// The levels below `levels` <= LOW_LEVELS. A block takes 512 elements. out may be in.
-extern "C" __global__ void __launch_bounds__(256)
+// mul_nibbles is x times an element of GF(16), eight times in a word.
+DEVICE_INLINE gf2 mul_nibbles(gf2 x, u32 w) {
+  return gf2_make(gf2_word_mul4(x.w[0], w), gf2_word_mul4(x.w[1], w), gf2_word_mul4(x.w[2], w), gf2_word_mul4(x.w[3], w));
+}
+
+// The levels below `levels` <= LOW_LEVELS. out may be in.
+extern "C" __global__ void __launch_bounds__(128)
 additive_low(u32 *out, const u32 *in, const u32 *__restrict__ products, u64 n, u32 levels, u64 mask) {
-  __shared__ uint4 elements[512];
-  __shared__ u32 gamma[16], high[LOW_LEVELS];
+  __shared__ uint4 elements[LOW_SIZE], tables[LOW_LEVELS][TABLE_WORDS / 4];
   u32 *x = reinterpret_cast<u32 *>(elements);
-  u64 first = (u64)blockIdx.x * 512;
+  u64 first = (u64)blockIdx.x * LOW_SIZE;
 #pragma unroll
-  for (u32 k = 0; k < 2; k++) {
-    u32 i = threadIdx.x + 256 * k;
+  for (u32 k = 0; k < LOW_SIZE; k += 128) {
+    u32 i = threadIdx.x + k;
     if (first + i < n) gf2_store(x + 4 * i, gf2_load(in + 4 * ((first + i) & mask)));
   }
-  // A twiddle is one that the block's number gives, and one of the number within it.
-  if (threadIdx.x < 16) gamma[threadIdx.x] = products[32 * threadIdx.x];
-  if (threadIdx.x >= 32 && threadIdx.x < 32 + LOW_LEVELS) {
-    u32 i = threadIdx.x - 32, w = 0;
-    for (u32 b = 9 - i, bits = blockIdx.x; bits != 0; b++, bits >>= 1)
-      if (bits & 1) w ^= products[32 * b];
-    high[i] = w;
-  }
+  for (u32 i = threadIdx.x / 32; i < levels; i += 4) table_build(reinterpret_cast<u32 *>(tables[i]), products, blockIdx.x << (7 - i));
+  // gamma_1 .. gamma_7, a byte each.
+  u32 gamma[8];
+#pragma unroll
+  for (u32 b = 1; b < 8; b++) gamma[b] = ldg(products + 32 * b);
   __syncthreads();
 #pragma unroll 1
   for (u32 i = levels; i-- > 0;) {
-    u32 block = threadIdx.x >> i, at = block << (i + 1) | (threadIdx.x & ((1u << i) - 1));
-    u32 w = high[i];
+    u32 block = threadIdx.x >> i, at = block << (i + 1) | (threadIdx.x & ((1u << i) - 1)), w = 0;
 #pragma unroll
-    for (u32 b = 0; b < 8; b++) w ^= block >> b & 1 ? gamma[b + 1] : 0;
+    for (u32 b = 1; b < 8; b++) w ^= block >> (b - 1) & 1 ? gamma[b] : 0;
     if (first + at < n) {
       gf2 u = gf2_load(x + 4 * at), v = gf2_load(x + 4 * (at | 1u << i));
-      u = gf2_add(u, scale(v, w));
+      u = gf2_add(u, i == 4 ? mul_nibbles(v, w * 0x11111111u) : mul_bytes(v, w * 0x01010101u));
+      table_butterfly(u, v, reinterpret_cast<const u32 *>(tables[i]));
       gf2_store(x + 4 * at, u);
-      gf2_store(x + 4 * (at | 1u << i), gf2_add(u, v));
+      gf2_store(x + 4 * (at | 1u << i), v);
     }
     __syncthreads();
   }
 #pragma unroll
-  for (u32 k = 0; k < 2; k++) {
-    u32 i = threadIdx.x + 256 * k;
+  for (u32 k = 0; k < LOW_SIZE; k += 128) {
+    u32 i = threadIdx.x + k;
     if (first + i < n) gf2_store(out + 4 * (first + i), gf2_load(x + 4 * i));
   }
 }

@@ -51,7 +51,7 @@ func (e *Encoder) Free() { e.products.Free() }
 // The kernels' shapes.
 const (
 	lowLevels  = 5   // of additive_low
-	lowSize    = 512 // elements of a block of it
+	lowSize    = 256 // elements of a block of it
 	passLevels = 3   // of a pass at most
 	passWarps  = 4   // of a block of a pass
 	// repeats is how many times 32 neighbours a warp does with the same tables.
