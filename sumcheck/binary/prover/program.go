@@ -5,13 +5,13 @@ import "math/bits"
 // A program says how the last rounds on a GPU sum up a round polynomial of degree
 // d at a position x: with the lines p_j(c, x) = a_j + c (a_j + b_j), a_j and b_j
 // being slots 2 (j-1) and 2 (j-1) + 1, it computes the coefficients of
-// B(c) = p_2 .. p_d, those of degree 2 by Karatsuba's formula, and from them and
-// p_1 all coefficients of S but one, which follows from the claim. There are
-// three stages; all products of one may be computed at the same time. The last
-// one's are summed over x.
+// B(c) = p_1 .. p_(d-1), those of degree 2 by Karatsuba's formula, and from them and
+// p_d all coefficients of S but one. That follows from S(1), which the last task
+// computes, or the claim gives. There are three stages; all products of one may be
+// computed at the same time. The last one's are summed over x.
 type program struct {
 	degree  int
-	missing int // the coefficient that is not computed
+	missing int // the coefficient that is not computed, in whose place S(1) is summed
 	stages  [3][]task
 	slots   int // of lines and products
 }
@@ -48,28 +48,29 @@ func programOf(d int) *program {
 		c[1] = c[0] ^ atOne ^ c[2]
 		return c, atOne
 	}
-	var b []set // coefficients of p_2 .. p_d
+	var b []set // coefficients of p_1 .. p_(d-1)
+	var b1 set  // their sum: the product at 1
 	switch d {
 	case 2:
-		b = []set{zero(2), slope(2)}
+		b, b1 = []set{zero(1), slope(1)}, one(1)
 		p.missing = 1
 	case 3:
-		c, _ := quadratic(2, 3)
-		b = c[:]
+		c, atOne := quadratic(1, 2)
+		b, b1 = c[:], atOne
 	case 4:
-		c, atOne := quadratic(2, 3)
-		b0 := multiply(1, c[0], zero(4))
-		b1 := multiply(1, c[0], slope(4)) ^ multiply(1, c[1], zero(4))
-		b3 := multiply(1, c[2], slope(4))
-		b = []set{b0, b1, b0 ^ b1 ^ b3 ^ multiply(1, atOne, one(4)), b3}
+		c, atOne := quadratic(1, 2)
+		then := func(a, b set) set { return multiply(1, a, b) }
+		x0, x1, x3 := then(c[0], zero(3)), then(c[0], slope(3))^then(c[1], zero(3)), then(c[2], slope(3))
+		b1 = then(atOne, one(3))
+		b = []set{x0, x1, x0 ^ x1 ^ x3 ^ b1, x3}
 	case 5:
-		c, c1 := quadratic(2, 3)
-		e, e1 := quadratic(4, 5)
-		b0 := multiply(1, c[0], e[0])
-		b1 := multiply(1, c[0], e[1]) ^ multiply(1, c[1], e[0])
-		b3 := multiply(1, c[1], e[2]) ^ multiply(1, c[2], e[1])
-		b4 := multiply(1, c[2], e[2])
-		b = []set{b0, b1, b0 ^ b1 ^ b3 ^ b4 ^ multiply(1, c1, e1), b3, b4}
+		c, c1 := quadratic(1, 2)
+		e, e1 := quadratic(3, 4)
+		then := func(a, b set) set { return multiply(1, a, b) }
+		x0, x1 := then(c[0], e[0]), then(c[0], e[1])^then(c[1], e[0])
+		x3, x4 := then(c[1], e[2])^then(c[2], e[1]), then(c[2], e[2])
+		b1 = then(c1, e1)
+		b = []set{x0, x1, x0 ^ x1 ^ x3 ^ x4 ^ b1, x3, x4}
 		p.missing = 3
 	}
 	for k := range d + 1 {
@@ -77,12 +78,13 @@ func programOf(d int) *program {
 			continue
 		}
 		if k < d {
-			p.stages[2] = append(p.stages[2], task{zero(1), b[k], uint32(k)})
+			p.stages[2] = append(p.stages[2], task{zero(d), b[k], uint32(k)})
 		}
 		if k > 0 {
-			p.stages[2] = append(p.stages[2], task{slope(1), b[k-1], uint32(k)})
+			p.stages[2] = append(p.stages[2], task{slope(d), b[k-1], uint32(k)})
 		}
 	}
+	p.stages[2] = append(p.stages[2], task{one(d), b1, uint32(p.missing)})
 	return p
 }
 
@@ -97,8 +99,16 @@ func (p *program) words() []uint32 {
 	return w
 }
 
-// chunkLog is the logarithm of the largest number of positions that a block of
-// tailThreads takes at a time: each thread has at most two tasks of the last stage.
-func (p *program) chunkLog() int {
-	return bits.Len(uint(2*tailThreads/len(p.stages[2]))) - 1
+// sums is the number of tasks of the last stage, with or without S(1).
+func (p *program) sums(atOne bool) int {
+	if atOne {
+		return len(p.stages[2])
+	}
+	return len(p.stages[2]) - 1
+}
+
+// chunkLog is the logarithm of the largest number of positions that a block takes
+// at a time: each thread has at most two tasks of the last stage.
+func (p *program) chunkLog(threads int, atOne bool) int {
+	return bits.Len(uint(2*threads/p.sums(atOne))) - 1
 }

@@ -4,13 +4,15 @@
 // binary_tail_round does one round: it binds the variable of the round before, in passing, and
 // sums over `2^log_half` positions, 2^log_chunk at a time a block. Bound tables go to
 // `first` (p_1) and `rest` (p_2 and on, `stride` apart), which may be where they come
-// from. `begins` says that the claim is State.claim. The last block ends the round.
-// Shared memory: the slots for a chunk, then tables for patterns.
-extern "C" __global__ void __launch_bounds__(512) binary_tail_round(u32 *state, u32 round, u32 begins, u32 log_half, u32 log_chunk, u32 slots, u32 mode_first,
+// from. claim_from: 0 to sum S(1) up too, 1 for State.claim, 2 for the claim that the
+// round before left if its claim_next was set. masked: p_d's products are left to masks
+// (mask_stage), for 2^masked tasks. The last block ends the round.
+// Shared memory: the slots for a chunk, then tables for patterns, then p_d's patterns.
+extern "C" __global__ void __launch_bounds__(256, 3) binary_tail_round(u32 *state, u32 round, u32 claim_from, u32 claim_next, u32 masked, u32 log_half, u32 log_chunk, u32 slots, u32 mode_first,
                                                              u32 mode_rest, const uint4 *t0, const uint4 *t1, const uint4 *t2, const uint4 *t3,
                                                              const uint4 *t4, uint4 *first, uint4 *rest, u64 stride) {
   SHARED_DYNAMIC(uint4, memory);
-  __shared__ uint4 sums[8];
+  __shared__ uint4 sums[8], selected[16 * 8];
   __shared__ u32 last;
   State *s = (State *)state;
   u32 d = s->degree, pitch = 1u << log_chunk, inside = pitch - 1;
@@ -18,42 +20,83 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_round(u32 *state, 
   uint4 *tables = memory + (u64)slots * pitch, r = round == 0 ? pv_zero() : s->polyval[round - 1];
   if (mode_rest & TAIL_PATTERN) pattern_tables(tables, s, mode_rest);
   if (threadIdx.x < 8) sums[threadIdx.x] = pv_zero();
-  u32 final_task = s->count[0] + s->count[1], final_items = s->count[2] << log_chunk;
-  pv_wide sum[2];
+  u32 final_task = s->count[0] + s->count[1], final_count = s->count[2] - (claim_from != 0), final_items = final_count << log_chunk;
+  u32 *lines = (u32 *)(tables + (mode_rest & TAIL_PATTERN ? TAIL_BYTES(mode_rest) << TAIL_LEVELS(mode_rest) + 8 : 0));
+  // Threads for masks: 4 limbs, positions, tasks.
+  u32 together = blockDim.x >> 2 >> masked, mask_first = (threadIdx.x >> 2) & together - 1, mask_task = (threadIdx.x >> 2) / together;
+  bool masks = masked != 0, wide = TAIL_WINDOW(mode_rest) + TAIL_LEVELS(mode_rest) > 3, there = mask_task < final_count;
+  u32 skip = masks && !(mode_rest & TAIL_STORE) ? d - 1 : d; // p_d is not needed as elements
+  // A thread's sums: two products, or what 16 bits select.
+  u32 sum[16];
 #pragma unroll
-  for (u32 n = 0; n < 2; n++)
-#pragma unroll
-    for (u32 i = 0; i < 8; i++) sum[n].w[i] = 0;
+  for (u32 i = 0; i < 16; i++) sum[i] = 0;
 #pragma unroll 1
   for (u64 base = (u64)blockIdx.x << log_chunk; base < half; base += (u64)gridDim.x << log_chunk) {
     __syncthreads();
 #pragma unroll 1
-    for (u32 i = threadIdx.x; i < 2 * d << log_chunk; i += TAIL_THREADS) {
+    for (u32 i = threadIdx.x; i < 2 * skip << log_chunk; i += blockDim.x) {
       u32 slot = i >> log_chunk, j = slot >> 1, mode = j ? mode_rest : mode_first;
       u64 x = base + (i & inside) + (slot & 1 ? half : 0);
       uint4 v = entry(s, tables, mode, TAIL_TABLE(j), x, 2 * half, r);
       memory[i] = v;
       if (mode & TAIL_STORE) (j ? rest + (j - 1) * stride : first)[x] = v;
     }
+    if (masks)
+#pragma unroll 1
+      for (u32 c = threadIdx.x; c < pitch; c += blockDim.x) {
+        const uint4 *table = TAIL_TABLE(d - 1);
+        u32 lo = pattern_bits(mode_rest, table, base + c, 2 * half), hi = pattern_bits(mode_rest, table, base + half + c, 2 * half);
+        lines[c] = lo;
+        lines[pitch + c] = lo ^ hi;
+      }
     __syncthreads();
     run_stages(s, memory, pitch, log_chunk);
+    if (masks) {
+      if (there) mask_stage(sum, s->tasks[final_task + mask_task], 3u << 2 * (d - 1), wide, memory, lines, pitch, mask_first, together);
+    } else {
 #pragma unroll
-    for (u32 n = 0; n < 2; n++) {
-      u32 i = threadIdx.x + n * TAIL_THREADS;
-      if (i < final_items) {
-        const Task &t = s->tasks[final_task + (i >> log_chunk)];
-        const uint4 *at = memory + (i & inside);
-        pv_accumulate(sum[n], pv_product(slots_sum(at, pitch, t.a), slots_sum(at, pitch, t.b)));
+      for (u32 n = 0; n < 2; n++) {
+        u32 i = threadIdx.x + n * blockDim.x;
+        if (i < final_items) {
+          const Task &t = s->tasks[final_task + (i >> log_chunk)];
+          const uint4 *at = memory + (i & inside);
+          pv_wide v = pv_product(slots_sum(at, pitch, t.a), slots_sum(at, pitch, t.b));
+#pragma unroll
+          for (u32 k = 0; k < 8; k++) sum[8 * n + k] ^= v.w[k];
+        }
       }
     }
   }
   __syncthreads();
+  if (masks) {
+    u32 *words = (u32 *)selected;
+    for (u32 i = threadIdx.x; i < 4 * 16 * 8; i += blockDim.x) words[i] = 0;
+    __syncthreads();
+    // Of a warp's lanes, eight have the same limb and task.
 #pragma unroll
-  for (u32 n = 0; n < 2; n++) {
-    u32 i = threadIdx.x + n * TAIL_THREADS;
-    bool there = i < final_items;
-    u32 out = there ? s->tasks[final_task + (i >> log_chunk)].out : 0;
-    add_up(sums + out, pv_reduce(sum[n]), pitch, there);
+    for (u32 i = 0; i < 16; i++) {
+      u32 v = sum[i];
+      v ^= shfl_xor(v, 4u);
+      v ^= shfl_xor(v, 8u);
+      v ^= shfl_xor(v, 16u);
+      if (there && (threadIdx.x & 31) < 4) atomicXor(words + 4 * (16 * mask_task + i) + threadIdx.x % 4, v);
+    }
+    __syncthreads();
+    u32 i = threadIdx.x & 15, task = threadIdx.x >> 4;
+    uint4 v = pv_zero();
+    if (task < final_count) v = pv_mul(selected[16 * task + i], pattern_weight(s, mode_rest, i));
+    add_up(sums + (task < final_count ? s->tasks[final_task + task].out : 0), v, 16, task < final_count);
+  } else {
+#pragma unroll
+    for (u32 n = 0; n < 2; n++) {
+      u32 i = threadIdx.x + n * blockDim.x;
+      bool mine = i < final_items;
+      u32 out = mine ? s->tasks[final_task + (i >> log_chunk)].out : 0;
+      pv_wide w;
+#pragma unroll
+      for (u32 k = 0; k < 8; k++) w.w[k] = sum[8 * n + k];
+      add_up(sums + out, pv_reduce(w), pitch, mine);
+    }
   }
   __syncthreads();
   u32 *own = (u32 *)sums, *all = (u32 *)s->sums;
@@ -73,33 +116,30 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_round(u32 *state, 
   if (threadIdx.x < 32) {
     __syncwarp();
     uint4 c[ROUND_DEGREE + 1];
-    complete(c, sums, d, s->missing, begins ? warp_convert(s->to_polyval, s->claim) : s->claim_polyval);
+    complete(c, sums, d, s->missing, claim_from != 0, claim_from == 1 ? warp_convert(s->to_polyval, s->claim) : s->claim_polyval);
     send(s, round, d, c);
-    uint4 claim = polynomial_at(c, d, s->polyval[round]);
-    __syncwarp();
-    if (threadIdx.x == 0) s->claim_polyval = claim;
+    if (claim_next) {
+      uint4 claim = polynomial_at(c, d, s->polyval[round]);
+      if (threadIdx.x == 0) s->claim_polyval = claim;
+    }
   }
 }
 
 // binary_tail_last: one block does all rounds from `round` on, over tables of 2^log entries once
 // the variable of the round before is bound, and the evaluations but the first `skip`.
 // Shared memory: the slots for 2^(log-1) positions, then tables for patterns.
-extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u32 round, u32 begins, u32 log, u32 slots, u32 skip, u32 mode_first, u32 mode_rest,
+extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u32 round, u32 log, u32 slots, u32 skip, u32 mode_first, u32 mode_rest,
                                                             const uint4 *t0, const uint4 *t1, const uint4 *t2, const uint4 *t3, const uint4 *t4) {
   SHARED_DYNAMIC(uint4, memory);
-  __shared__ uint4 sums[8], claim, challenge;
+  __shared__ uint4 sums[8], challenge;
   State *s = (State *)state;
   u32 d = s->degree, missing = s->missing, pitch = 1u << (log - 1), warp = threadIdx.x >> 5;
   uint4 *tables = memory + slots * pitch, before = round == 0 ? pv_zero() : s->polyval[round - 1];
   if (mode_rest & TAIL_PATTERN) pattern_tables(tables, s, mode_rest);
   if (threadIdx.x < 8) sums[threadIdx.x] = pv_zero();
-  if (warp == 0) {
-    uint4 v = begins ? warp_convert(s->to_polyval, s->claim) : s->claim_polyval;
-    if (threadIdx.x == 0) claim = v;
-  }
   __syncthreads();
 #pragma unroll 1
-  for (u32 i = threadIdx.x; i < d << log; i += TAIL_THREADS) {
+  for (u32 i = threadIdx.x; i < d << log; i += blockDim.x) {
     u32 j = i >> log;
     memory[i] = entry(s, tables, j ? mode_rest : mode_first, TAIL_TABLE(j), i & ((1u << log) - 1), 1ull << log, before);
   }
@@ -111,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u
     run_stages(s, memory, pitch, half_log);
     // A warp at a time, to its end.
 #pragma unroll 1
-    for (u32 i = threadIdx.x; (i & ~31u) < final_count << half_log; i += TAIL_THREADS) {
+    for (u32 i = threadIdx.x; (i & ~31u) < final_count << half_log; i += blockDim.x) {
       bool there = i < final_count << half_log;
       uint4 v = pv_zero();
       u32 out = 0;
@@ -126,24 +166,16 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u
     __syncthreads();
     if (warp == 0) {
       uint4 c[ROUND_DEGREE + 1];
-      complete(c, sums, d, missing, claim);
+      complete(c, sums, d, missing, false, pv_zero());
       send(s, round, d, c);
       if (threadIdx.x == 0) challenge = s->polyval[round];
+      if (threadIdx.x < 8) sums[threadIdx.x] = pv_zero();
     }
     __syncthreads();
     uint4 r = challenge;
-    if (warp == TAIL_WARPS - 1) {
-      uint4 c[ROUND_DEGREE + 1];
-      complete(c, sums, d, missing, claim);
-      uint4 next = polynomial_at(c, d, r);
-      __syncwarp();
-      u32 lane = threadIdx.x & 31;
-      if (lane == 0) claim = next;
-      if (lane < 8) sums[lane] = pv_zero();
-    }
     // Entry y of a bound table goes to where position y of the next round has it.
     u32 quarter = half >> 1;
-    if (d << half_log <= TAIL_THREADS) {
+    if (d << half_log <= blockDim.x) {
       u32 i = threadIdx.x, j = i >> half_log, y = i & half - 1;
       bool there = j < d;
       uint4 *lo = memory + 2 * j * pitch, v = pv_zero();
@@ -152,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u
       if (there) lo[y < quarter || half == 1 ? y : pitch + y - quarter] = v;
     } else {
 #pragma unroll 1
-      for (u32 i = threadIdx.x; i < d << half_log - 1; i += TAIL_THREADS) {
+      for (u32 i = threadIdx.x; i < d << half_log - 1; i += blockDim.x) {
         uint4 *lo = memory + 2 * (i >> half_log - 1) * pitch, *hi = lo + pitch;
         u32 y = i & quarter - 1, z = y + quarter;
         lo[y] = pv_add(lo[y], pv_mul(pv_add(lo[y], hi[y]), r));

@@ -6,12 +6,10 @@
 // what is multiplied: stages of tasks, each the product of two sums of slots, so that all
 // threads have work and no thread has a chain of products to go through. The last stage's
 // products are summed over x into coefficients of the round polynomial S, all but one,
-// which the claim gives.
+// and S(1). Large tables leave S(1) out, which follows from the claim; for small ones a
+// product more is faster than to know the claim, two products after the challenge.
 #pragma once
 #include "sumcheck/binary/prover/round.cuh"
-
-#define TAIL_THREADS 512u
-#define TAIL_WARPS 16u
 
 // How a table is read. Elements are bound by the last challenge (FOLD) or not, and are of
 // the tower or not; patterns are bits p(u, x), a bit for each u < 2^k, in one or two bytes.
@@ -67,12 +65,53 @@ DEVICE_INLINE uint4 entry(const State *s, const uint4 *tables, u32 mode, const u
   return a;
 }
 
+// pattern_bits is the pattern of position x over all variables that are bound: bits
+// u + 2^k v, of at most 16.
+DEVICE_INLINE u32 pattern_bits(u32 mode, const uint4 *table, u64 x, u64 size) {
+  u32 bits = 0;
+#pragma unroll 1
+  for (u32 v = 0; v < 1u << TAIL_LEVELS(mode); v++) {
+    u64 at = x + v * size;
+    bits |= (TAIL_BYTES(mode) == 1 ? ((const u8 *)table)[at] : ((const u16 *)table)[at]) << (v << TAIL_WINDOW(mode));
+  }
+  return bits;
+}
+
+// pattern_weight is the weight of bit i of pattern_bits.
+DEVICE_INLINE uint4 pattern_weight(const State *s, u32 mode, u32 i) {
+  u32 k = TAIL_WINDOW(mode), levels = TAIL_LEVELS(mode);
+  if (i >> k >= 1u << levels) return pv_zero();
+  return k + levels == 0 ? pv_one() : s->weights[((i & (1u << k) - 1) << levels) + (i >> k)];
+}
+
 // slots_sum is the sum over a set of slots at a position.
 DEVICE_INLINE uint4 slots_sum(const uint4 *slots, u32 pitch, u32 set) {
   uint4 sum = pv_zero();
 #pragma unroll 1
   for (; set != 0; set &= set - 1) sum = pv_add(sum, slots[(31 - leading_zeros(set & (0u - set))) * pitch]);
   return sum;
+}
+
+// mask_stage takes the place of the last stage's products where p_d is patterns: it adds
+// up what their bits select, a sum for each bit of a task's line (p_d at 0, or its slope),
+// to be multiplied by the bits' weights at the end. A thread has one limb, one task, and
+// some of the positions; sum[i] is of bit i. lines[0] and lines[pitch] are the patterns.
+DEVICE_INLINE void mask_stage(u32 (&sum)[16], const Task &task, u32 slope, bool wide, const uint4 *slots, const u32 *lines, u32 pitch, u32 first, u32 step) {
+  u32 limb = threadIdx.x & 3, side = task.a == slope ? pitch : 0;
+  const u32 *words = (const u32 *)slots + limb;
+#pragma unroll 1
+  for (u32 c = first; c < pitch; c += step) {
+    u32 v = 0, bits = lines[side + c];
+#pragma unroll 1
+    for (u32 set = task.b; set != 0; set &= set - 1) v ^= words[4 * ((31 - leading_zeros(set & (0u - set))) * pitch + c)];
+#pragma unroll
+    for (u32 i = 0; i < 8; i++)
+      if (bits >> i & 1) sum[i] ^= v;
+    if (wide)
+#pragma unroll
+      for (u32 i = 8; i < 16; i++)
+        if (bits >> i & 1) sum[i] ^= v;
+  }
 }
 
 // run_stages does all products but the last stage's, for 2^log positions.
@@ -82,7 +121,7 @@ DEVICE_INLINE void run_stages(const State *program, uint4 *slots, u32 pitch, u32
   for (u32 stage = 0; stage < 2; stage++) {
     u32 count = program->count[stage];
 #pragma unroll 1
-    for (u32 i = threadIdx.x; i < count << log; i += TAIL_THREADS) {
+    for (u32 i = threadIdx.x; i < count << log; i += blockDim.x) {
       const Task &t = program->tasks[task + (i >> log)];
       uint4 *at = slots + (i & ((1u << log) - 1));
       at[t.out * pitch] = pv_mul(slots_sum(at, pitch, t.a), slots_sum(at, pitch, t.b));
@@ -92,17 +131,18 @@ DEVICE_INLINE void run_stages(const State *program, uint4 *slots, u32 pitch, u32
   }
 }
 
-// complete fills in the missing coefficient of S: those of the first power on add up to
-// S(0) + S(1), the claim.
-DEVICE_INLINE void complete(uint4 (&c)[ROUND_DEGREE + 1], const uint4 *sums, u32 d, u32 missing, uint4 claim) {
+// complete fills in the missing coefficient of S, in whose place is S(1), the sum of all
+// coefficients; or nothing, if from_claim, where S(0) + S(1) is the claim.
+DEVICE_INLINE void complete(uint4 (&c)[ROUND_DEGREE + 1], const uint4 *sums, u32 d, u32 missing, bool from_claim, uint4 claim) {
+  uint4 rest = from_claim ? pv_add(claim, sums[0]) : sums[missing];
 #pragma unroll
   for (u32 k = 0; k <= ROUND_DEGREE; k++) {
     c[k] = k <= d && k != missing ? sums[k] : pv_zero();
-    if (k != 0) claim = pv_add(claim, c[k]);
+    rest = pv_add(rest, c[k]);
   }
 #pragma unroll
   for (u32 k = 0; k <= ROUND_DEGREE; k++)
-    if (k == missing) c[k] = claim;
+    if (k == missing) c[k] = rest;
 }
 
 // send takes S to the transcript. POLYVAL; a warp.
@@ -128,5 +168,4 @@ DEVICE_INLINE void add_up(uint4 *sum, uint4 v, u32 neighbours, bool there) {
   }
 }
 
-#define TAIL_TABLES const uint4 *t0, const uint4 *t1, const uint4 *t2, const uint4 *t3, const uint4 *t4
 #define TAIL_TABLE(j) ((j) == 0 ? t0 : (j) == 1 ? t1 : (j) == 2 ? t2 : (j) == 3 ? t3 : t4)

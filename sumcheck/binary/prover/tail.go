@@ -3,6 +3,7 @@ package prover
 import (
 	_ "embed"
 	"fmt"
+	"math/bits"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -55,7 +56,7 @@ func newState(q *device.Queue, tr *tower.Transcript, degree int, value gf2.Eleme
 	state := tr.State()
 	copy(words, state[:])
 	value.AppendWords(words[stateClaim:stateClaim])
-	to, from := polyvalTables()
+	to, from := gf2.PolyvalTables()
 	for i, tables := range [][]gf2.Element{to, from} {
 		for j, e := range tables {
 			at := stateTables + 4*(512*i+j)
@@ -94,10 +95,19 @@ func readState(q *device.Queue, state device.Buffer[uint32], shape binary.Shape)
 }
 
 const (
-	tailThreads = 512
-	// tailLast is the logarithm of the most entries that tables have where one block
-	// does the remaining rounds.
-	tailLast = 10
+	// roundThreads and lastThreads are the threads of a block. roundBlocks of the first
+	// kind share a multiprocessor, so that some multiply while others wait for memory.
+	roundThreads = 256
+	roundBlocks  = 3
+	lastThreads  = 512
+	// tailClaim is the logarithm of the entries from which on the products for S(1)
+	// take longer than two products after the challenge.
+	tailClaim = 19
+	// tailMasks is the logarithm of the entries from which on it pays to leave products
+	// with patterns to masks, whose sums are multiplied by weights at the end.
+	tailMasks = 19
+	// maskBits is the most bits of a pattern then.
+	maskBits = 4
 	// tailShared is the most dynamic shared memory that a block uses.
 	tailShared = 96 << 10
 	// patternTables is the most tables of 256 entries for patterns.
@@ -105,6 +115,10 @@ const (
 	// patternLevels is the most variables that are bound in patterns by look-ups.
 	patternLevels = 2
 )
+
+// tailLast is, by the degree, the logarithm of the most entries that tables have where
+// one block does the remaining rounds: as many as it multiplies in the time of a launch.
+var tailLast = [binary.MaxDegree + 1]int{2: 9, 3: 8, 4: 8, 5: 7}
 
 // Modes of reading a table, as in tail.cuh.
 const (
@@ -147,14 +161,16 @@ type tailLimits struct {
 	last  int // logarithm of the entries from which on one block does the rest
 	units int // multiprocessors
 	log   int // logarithm of the most positions a block takes at a time
+	claim int // logarithm of the entries below which S(1) is summed up instead of taken from the claim
+	masks int // and from which on products with patterns are left to masks
 }
 
-func usualTail(q *device.Queue) tailLimits {
-	return tailLimits{last: tailLast, units: q.Device().Info().Units, log: 30}
+func usualTail(q *device.Queue, degree int) tailLimits {
+	return tailLimits{last: tailLast[degree], units: q.Device().Info().Units, log: 30, claim: tailClaim, masks: tailMasks}
 }
 
 func newTail(q *device.Queue, start tailStart) (*tail, error) {
-	return newTailWithin(q, start, usualTail(q))
+	return newTailWithin(q, start, usualTail(q, start.Shape.Degree))
 }
 
 func newTailWithin(q *device.Queue, start tailStart, limits tailLimits) (*tail, error) {
@@ -262,12 +278,8 @@ func (t *tail) launch() error {
 		return fmt.Errorf("binary sum-check: a tail of %d rounds, want at least 1", left)
 	}
 	bound := 0
-	begins := func() int {
-		if bound == 0 {
-			return 1
-		}
-		return 0
-	}
+	// claimed says whether the round that binds the next variable goes by the claim.
+	claimed := func(bound int) bool { return left-bound > t.limits.last && left-bound >= t.limits.claim }
 	kernel := func(name string) device.Kernel { return device.Kernel{Source: tailSource, Name: name} }
 	for ; left-bound > t.limits.last; bound++ {
 		if err := t.q.Err(); err != nil {
@@ -275,18 +287,29 @@ func (t *tail) launch() error {
 		}
 		half := left - bound - 1
 		// All multiprocessors have blocks, or a block all the threads that it can use.
-		chunk := min(t.program.chunkLog(), t.limits.log, max(half-7, 2), half)
-		blocks := min(1<<(half-chunk), 2*t.limits.units)
+		from, next := 0, 0
+		if claimed(bound) {
+			from = min(bound+1, 2)
+		}
+		if claimed(bound + 1) {
+			next = 1
+		}
 		first, rest, tables := t.source(bound)
-		args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(begins()), device.U32(half), device.U32(chunk),
+		masked := 0
+		if from != 0 && rest&tailPattern != 0 && left-bound >= t.limits.masks && t.Done+bound <= maskBits {
+			masked = bits.Len(uint(t.program.sums(false) - 1))
+		}
+		chunk := min(t.program.chunkLog(roundThreads, from == 0), t.limits.log, max(half-7, 2), half)
+		blocks := min(1<<(half-chunk), roundBlocks*t.limits.units)
+		args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(from), device.U32(next), device.U32(masked), device.U32(half), device.U32(chunk),
 			device.U32(t.program.slots), device.U32(first), device.U32(rest)}
 		args = append(args, tables...)
 		args = append(args, t.first.Arg(), t.rest.Arg(), device.U64(t.stride))
 		shared := t.program.slots << chunk * gf2.Size
 		if rest&tailPattern != 0 {
-			shared += t.tableBytes()
+			shared += t.tableBytes() + 2*4<<chunk
 		}
-		if err := t.q.Launch(kernel("binary_tail_round"), device.D1(blocks), device.D1(tailThreads), shared, args...); err != nil {
+		if err := t.q.Launch(kernel("binary_tail_round"), device.D1(blocks), device.D1(roundThreads), shared, args...); err != nil {
 			return err
 		}
 	}
@@ -295,7 +318,7 @@ func (t *tail) launch() error {
 	if t.Shape.Kind == binary.EqBits {
 		skip = 1
 	}
-	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(begins()), device.U32(left - bound), device.U32(t.program.slots),
+	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(left - bound), device.U32(t.program.slots),
 		device.U32(skip), device.U32(first), device.U32(rest)}
-	return t.q.Launch(kernel("binary_tail_last"), device.D1(1), device.D1(tailThreads), t.lastShared(left-bound), append(args, tables...)...)
+	return t.q.Launch(kernel("binary_tail_last"), device.D1(1), device.D1(lastThreads), t.lastShared(left-bound), append(args, tables...)...)
 }

@@ -9,31 +9,9 @@ import (
 
 // TailCase is a tail that begins after some rounds.
 type TailCase struct {
-	Done, Last, Units, Log int
-	Polyval                bool
-	Launches               int64 // out
-}
-
-func convert(tables []gf2.Element, a gf2.Element) (sum gf2.Element) {
-	for i := range 32 {
-		word := a.Lo
-		if i >= 16 {
-			word = a.Hi
-		}
-		sum = sum.Add(tables[16*i+int(word>>(4*(i%16))&15)])
-	}
-	return sum
-}
-
-// ToPolyval and FromPolyval are the maps that the tables in State stand for.
-func ToPolyval(a gf2.Element) gf2.Polyval {
-	to, _ := polyvalTables()
-	return gf2.Polyval(convert(to, a))
-}
-
-func FromPolyval(a gf2.Polyval) gf2.Element {
-	_, from := polyvalTables()
-	return convert(from, gf2.Element(a))
+	Done, Last, Units, Log, Claim, Masks int
+	Polyval                              bool
+	Launches                             int64 // out
 }
 
 // ProveTail proves by a tail alone. tables are the values of all polynomials, and
@@ -71,7 +49,7 @@ func ProveTail(q *device.Queue, tr *tower.Transcript, claim binary.Claim, proof 
 	}
 	same := func(a gf2.Element) gf2.Element { return a }
 	put(statePoint, point, same)
-	polyval := func(a gf2.Element) gf2.Element { return gf2.Element(ToPolyval(a)) }
+	polyval := func(a gf2.Element) gf2.Element { return gf2.Element(a.Polyval()) }
 	put(statePoint+4*stateVars, point, polyval)
 	put(statePoint+8*stateVars, weights, polyval)
 	for i, message := range proof.Rounds[:c.Done] {
@@ -112,7 +90,7 @@ func ProveTail(q *device.Queue, tr *tower.Transcript, claim binary.Claim, proof 
 		defer b.Free()
 		start.Patterns = append(start.Patterns, b)
 	}
-	t, err := newTailWithin(q, start, tailLimits{last: c.Last, units: c.Units, log: c.Log})
+	t, err := newTailWithin(q, start, tailLimits{last: c.Last, units: c.Units, log: c.Log, claim: c.Claim, masks: c.Masks})
 	if err != nil {
 		return nil, err
 	}
