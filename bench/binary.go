@@ -71,7 +71,9 @@ func seedOf(seed uint64, j int) uint64 { return seed + uint64(j)<<48 }
 func (b *binaryInputs) load(q *device.Queue, seed uint64, vars, d int) error {
 	n := 1 << vars
 	if b.vars != vars || b.seed != seed {
-		b.p1.Free()
+		if err := b.p1.Free(); err != nil {
+			return err
+		}
 		*b = binaryInputs{}
 		runtime.GC()
 		p1, err := device.AllocPinned[gf2.Element](q.Device(), n)
