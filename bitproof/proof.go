@@ -124,12 +124,7 @@ func (p *Params) DecodeProof(data []byte) (*Proof, error) {
 	}
 	r := &reader{rest: data[headerBytes:]}
 	pf := &Proof{}
-	root := r.bytes(32)
-	for i := range pf.Root {
-		if r.err == nil {
-			pf.Root[i] = binary.LittleEndian.Uint32(root[4*i:])
-		}
-	}
+	r.root(&pf.Root)
 	columns := len(p.statement.Names)
 	pf.AtZ = r.elements(columns)
 	if p.hasAnds() {
@@ -158,6 +153,16 @@ func ProofStatement(data []byte) (digest [32]byte, err error) {
 	return digest, nil
 }
 
+// ProofRoot is the root that a proof is about.
+func ProofRoot(data []byte) (root fribinius.Root, err error) {
+	if _, err := ProofStatement(data); err != nil {
+		return root, err
+	}
+	r := &reader{rest: data[headerBytes:]}
+	r.root(&root)
+	return root, r.err
+}
+
 // reader takes fixed lengths off the front of a file.
 type reader struct {
 	rest []byte
@@ -174,6 +179,14 @@ func (r *reader) bytes(n int) []byte {
 	out := r.rest[:n]
 	r.rest = r.rest[n:]
 	return out
+}
+
+func (r *reader) root(root *fribinius.Root) {
+	if data := r.bytes(4 * len(root)); r.err == nil {
+		for i := range root {
+			root[i] = binary.LittleEndian.Uint32(data[4*i:])
+		}
+	}
 }
 
 func (r *reader) elements(n int) []gf2.Element {

@@ -28,6 +28,7 @@ var thresholds = Thresholds{
 	"sumcheck":  15, // table entries
 	"logup":     9,  // fractions
 	"whir":      16, // table entries
+	"binary":    18, // bits of all columns; an estimate
 	"zkml":      14, // multiply-adds of the model
 	"groth16":   12, // domain of the constraints; the least that was measured, 28 ms by gnark and 6.5 by the card
 	"kzg":       10, // coefficients of a polynomial; the least that was measured, 1.5 ms by gnark-crypto and 0.33 by the card

@@ -158,6 +158,16 @@ func prove(t testing.TB, q *device.Queue, p *bitproof.Params, columns [][]uint32
 	return Prove(t.Context(), q, c, Options{})
 }
 
+func unchecked(t testing.TB, q *device.Queue, p *bitproof.Params, columns [][]uint32) (*bitproof.Proof, error) {
+	t.Helper()
+	c, err := Upload(q, p, columns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Free()
+	return Prove(t.Context(), q, c, Options{Unchecked: true})
+}
+
 // Every kind of statement: the same proof on all devices, which the verifier accepts, and
 // still does after it went through a file.
 func TestProve(t *testing.T) {
@@ -212,6 +222,9 @@ func TestGateErrors(t *testing.T) {
 					t.Errorf("%s, row %d: %v", name, x, err)
 					continue
 				}
+				if pf, err := unchecked(t, q, p, columns); err != nil || p.Verify(pf) == nil {
+					t.Errorf("%s, row %d, unchecked: %v, and accepted", name, x, err)
+				}
 				if gate.Text != s.Gate(gate.Gate) || name == "chi-9" && (gate.Gate != 4 || !strings.Contains(err.Error(), "b4")) {
 					t.Errorf("%s, row %d: %v", name, x, err)
 				}
@@ -246,7 +259,7 @@ func TestCanceled(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer c.Free()
-		for _, at := range []string{"commit", "gates", "zero-check", "join", "open"} {
+		for _, at := range Stages() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			var seen []string

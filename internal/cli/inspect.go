@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/bench"
+	"github.com/zkwarp/zkwarp/bitproof"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	"github.com/zkwarp/zkwarp/zkml/quant"
@@ -20,7 +21,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Describe a model, calibration, key, proof, commitment, answer or results file",
+		Short: "Describe a model, calibration, key, proof, commitment, statement, answer or results file",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if html != "" {
@@ -94,6 +95,10 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 		return v, nil
 	case magic == zkml.MagicProof:
 		return viewProof(path, data, vk)
+	case magic == bitproof.Magic:
+		return viewBitsProof(path, data)
+	case isStatement(data):
+		return viewStatement(path, data)
 	case magic == calibrationMagic:
 		c, err := quant.Decode(data)
 		if err != nil {

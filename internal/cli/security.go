@@ -16,14 +16,15 @@ func (a *app) securityCommand() *cobra.Command {
 		f        whirFlags
 	)
 	c := &cobra.Command{
-		Use:   "security (KEY | --whir --vars N)",
+		Use:   "security (KEY | STATEMENT | --whir --vars N)",
 		Short: "Print every term of a soundness budget",
-		Long: "For a key: each step of the protocol with its proven error in bits, the weakest step, and the sum of all errors.\n" +
+		Long: "For a key, or a statement of zkwarp binary: each step of the protocol with its proven error in bits, the weakest step, and the sum\n" +
+			"of all errors.\n" +
 			"With --whir: the same for a commitment of 2^N field elements alone, with parameters as zkwarp whir plan chooses them.",
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if onlyWhir == (len(args) == 1) {
-				return usageError("pass a key, or --whir with --vars N")
+				return usageError("pass a key or a statement, or --whir with --vars N")
 			}
 			if onlyWhir {
 				return a.whirSecurity(&f, vars)
@@ -35,6 +36,9 @@ func (a *app) securityCommand() *cobra.Command {
 			switch artefact(data) {
 			case whirfile.MagicCommitment, whirfile.MagicKey, whirfile.MagicBundle:
 				return inputError("key %s is a file of zkwarp whir, not a model's key; zkwarp inspect %s prints its security table", args[0], args[0])
+			}
+			if isStatement(data) {
+				return a.binarySecurity(args[0], data)
 			}
 			vk, err := decodeAnyKey(data)
 			if err != nil {

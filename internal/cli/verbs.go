@@ -15,6 +15,7 @@ func verbs(a *app) []*cobra.Command {
 		a.mockCommand(),
 		a.securityCommand(),
 		a.whirCommand(),
+		a.binaryCommand(),
 		a.msmCommand(),
 		a.benchCommand(),
 		a.doctorCommand(),
