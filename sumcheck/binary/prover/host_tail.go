@@ -78,14 +78,17 @@ func (h *host) allExt() error {
 	return t.rounds()
 }
 
-// tailBlock is working memory of a pass: lower and upper halves of a block of each
-// table, eq's weights, and coefficients of products.
+// tailBlock is working memory of a pass: values and slopes of a block of each table,
+// eq's weights, and coefficients of products.
 type tailBlock struct {
 	lo, hi     [][]gf2.Polyval
 	own        [][]gf2.Polyval // for lo, while tables are the caller's
 	eq         []gf2.Polyval
-	even, odd  [][]gf2.Polyval
 	sums, temp []gf2.Polyval
+
+	// Coefficients of products, of odd and even degree in turn.
+	first, second [2][][]gf2.Polyval
+	weighted      [][]gf2.Polyval
 }
 
 func newTailBlock(factors int) *tailBlock {
@@ -96,8 +99,12 @@ func newTailBlock(factors int) *tailBlock {
 		}
 		return out
 	}
-	return &tailBlock{lo: make([][]gf2.Polyval, factors), hi: list(factors), own: list(factors), eq: make([]gf2.Polyval, tailChunk),
-		even: list(factors + 1), odd: list(factors + 1), sums: make([]gf2.Polyval, factors+1), temp: make([]gf2.Polyval, tailChunk)}
+	b := &tailBlock{lo: make([][]gf2.Polyval, factors), hi: list(factors), own: list(factors), eq: make([]gf2.Polyval, tailChunk),
+		sums: make([]gf2.Polyval, factors+1), temp: make([]gf2.Polyval, tailChunk), weighted: list(factors)}
+	for i := range 2 {
+		b.first[i], b.second[i] = list(factors+1), list(factors+1)
+	}
+	return b
 }
 
 // tailChunk is the number of pairs that a pass takes at a time: a block's tables
@@ -135,9 +142,9 @@ func (t *hostTail) pass(r *gf2.Polyval) ([]gf2.Element, error) {
 				t.line(b, j, from, half, r)
 			}
 			if eq != nil {
-				b.weigh(eq, from, n)
+				b.sum(b.weights(eq, from, n), -1, n)
 			} else {
-				b.sum(n)
+				b.sum(nil, h.d-1, n)
 			}
 			addTo(sum[:len(b.sums)], b.sums)
 		}
@@ -187,15 +194,14 @@ func (t *hostTail) line(b *tailBlock, j, from, half int, r *gf2.Polyval) {
 	addTo(slope, b.lo[j])
 }
 
-// product multiplies the lines of the tables in list, of n pairs, to coefficients.
-func (b *tailBlock) product(list []int, n int) [][]gf2.Polyval {
-	j := list[0]
-	cur := [][]gf2.Polyval{b.lo[j], b.hi[j]}
-	next, other := b.even, b.odd
-	for _, j := range list[1:] {
+// product multiplies the lines of the tables [from, to), of n pairs, to coefficients,
+// which are in two of the lists of memory, or the lines themselves.
+func (b *tailBlock) product(memory *[2][][]gf2.Polyval, from, to, n int) [][]gf2.Polyval {
+	cur := [][]gf2.Polyval{b.lo[from], b.hi[from]}
+	for j := from + 1; j < to; j++ {
 		lo, hi := b.lo[j], b.hi[j]
 		m := len(cur)
-		out := next[:m+1]
+		out := memory[m&1][:m+1]
 		for i := range out {
 			out[i] = out[i][:n]
 		}
@@ -215,46 +221,47 @@ func (b *tailBlock) product(list []int, n int) [][]gf2.Polyval {
 				addTo(out[i], b.temp[:n])
 			}
 		}
-		cur, next, other = out, other, next
+		cur = out
 	}
 	return cur
 }
 
-// sum leaves the sums over the block of the coefficients of all tables' product
-// but the last one but one.
-func (b *tailBlock) sum(n int) {
-	last := len(b.lo) - 1
-	list := [...]int{0, 1, 2, 3, 4}
-	cur := b.product(list[:last], n)
-	d := last + 1
+// sum leaves the sums over the block of the product's coefficients, but that of
+// degree skip: the tables' lines are multiplied to two polynomials, whose product is
+// only needed as sums, which reduce once. If there are weights, they are a factor.
+func (b *tailBlock) sum(weights []gf2.Polyval, skip, n int) {
+	factors := len(b.lo)
 	clear(b.sums)
-	for i := range b.sums {
-		if i == d-1 {
-			continue
+	if factors == 1 { // of eq alone
+		b.sums[0], b.sums[1] = gf2.DotPolyval(b.lo[0], weights), gf2.DotPolyval(b.hi[0], weights)
+		return
+	}
+	// The first polynomial has the smaller degree if it is to be multiplied by weights.
+	middle := (factors + 1) / 2
+	if weights != nil {
+		middle = factors / 2
+	}
+	x, y := b.product(&b.first, 0, middle, n), b.product(&b.second, middle, factors, n)
+	if weights != nil {
+		to := b.weighted[:len(x)]
+		for i := range to {
+			to[i] = to[i][:n]
+			gf2.MulPolyval(to[i], x[i], weights)
 		}
-		if i < d {
-			b.sums[i] = gf2.DotPolyval(cur[i], b.lo[last])
-		}
-		if i > 0 {
-			b.sums[i] = b.sums[i].Add(gf2.DotPolyval(cur[i-1], b.hi[last]))
+		x = to
+	}
+	for i, u := range x {
+		for j, v := range y {
+			if i+j != skip {
+				b.sums[i+j] = b.sums[i+j].Add(gf2.DotPolyval(u, v))
+			}
 		}
 	}
 }
 
-// weigh leaves the sums of the coefficients of all tables' product times eq's
-// weights from an index on.
-func (b *tailBlock) weigh(eq *eqTable, from, n int) {
+// weights are eq's at n indices from one on.
+func (b *tailBlock) weights(eq *eqTable, from, n int) []gf2.Polyval {
 	w := b.eq[:n]
-	for at := 0; at < n; {
-		i := (from + at) & (len(eq.lo) - 1)
-		m := min(n-at, len(eq.lo)-i)
-		gf2.ScalePolyval(w[at:at+m], eq.lo[i:i+m], eq.hi[(from+at)>>eq.low])
-		at += m
-	}
-	list := [...]int{0, 1, 2, 3, 4}
-	cur := b.product(list[:len(b.lo)], n)
-	clear(b.sums)
-	for i, c := range cur {
-		b.sums[i] = gf2.DotPolyval(c, w)
-	}
+	eq.block(w, from)
+	return w
 }

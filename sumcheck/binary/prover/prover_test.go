@@ -107,7 +107,7 @@ func (r *reference) compare(t *testing.T, q *device.Queue, a prover.Algorithm) {
 func sizes(q *device.Queue, d int) []int {
 	switch {
 	case q.Device().Kind() == device.SIMT:
-		return []int{3, 6}
+		return [][]int{2: {3, 6, 11, 12}, 3: {4, 12}, 4: {3, 11}, 5: {5, 12}}[d]
 	case testing.Short():
 		return []int{3, 7, 11}
 	case d > 3:
