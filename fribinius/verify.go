@@ -102,6 +102,7 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 			return &Error{i, CheckOpening, err}
 		}
 		values := make([]gf2.Element, p.queries)
+		known := map[int]gf2.Element{} // leaves that came before, folded
 		for k, row := range rows {
 			symbols := make([]gf2.Element, 1<<l.Fold)
 			for s := range symbols {
@@ -113,7 +114,12 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 					return failf(i, CheckFold, "query %d: symbol %d is %v, the layer before folds to %v", k, indices[k], got, folded[k])
 				}
 			}
-			values[k] = foldLeaf(symbols, uint32(leaves[k]), r[:l.Fold])
+			value, ok := known[leaves[k]]
+			if !ok {
+				value = foldLeaf(symbols, uint32(leaves[k]), r[:l.Fold])
+				known[leaves[k]] = value
+			}
+			values[k] = value
 		}
 		indices, folded, r = leaves, values, r[l.Fold:]
 	}
@@ -130,8 +136,10 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 func foldLeaf(v []gf2.Element, leaf uint32, r []gf2.Element) gf2.Element {
 	for _, x := range r {
 		half := len(v) / 2
+		// Twiddles are linear in the bits of the block's number.
+		first := additive.Twiddle(leaf * uint32(half))
 		for k := range half {
-			v[k] = additive.Fold(v[2*k], v[2*k+1], additive.Twiddle(leaf*uint32(half)+uint32(k)), x)
+			v[k] = additive.Fold(v[2*k], v[2*k+1], first.Add(additive.Twiddle(uint32(k))), x)
 		}
 		v = v[:half]
 	}

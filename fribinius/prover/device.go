@@ -9,6 +9,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
+	"github.com/zkwarp/zkwarp/transcript/tower"
 	towerprover "github.com/zkwarp/zkwarp/transcript/tower/prover"
 )
 
@@ -115,7 +116,10 @@ type chain struct {
 	tables     device.Buffer[gf2.Element]       // of the weights, to POLYVAL's basis, and from it
 	sums       device.Buffer[uint32]
 	challenges device.Buffer[gf2.Element]
+	results    device.Buffer[uint32]      // what the host reads in the end: all of
 	sent       device.Buffer[gf2.Element] // the rounds' messages, and then the final one
+	roots      device.Buffer[uint32]      // of the layers but the first
+	state      device.Buffer[uint32]      // of the transcript
 	rounds     int                        // sent so far
 }
 
@@ -145,7 +149,7 @@ func (c *chain) free() {
 	c.tables.Free()
 	c.sums.Free()
 	c.challenges.Free()
-	c.sent.Free()
+	c.results.Free()
 }
 
 func (c *chain) alloc(batch []gf2.Element) (err error) {
@@ -173,8 +177,14 @@ func (c *chain) alloc(batch []gf2.Element) (err error) {
 	if c.challenges, err = device.Alloc[gf2.Element](q, n+1); err != nil {
 		return err
 	}
-	c.sent, err = device.Alloc[gf2.Element](q, 2*n+1<<c.o.p.FinalVars())
-	return err
+	sent, roots := 4*(2*n+1<<c.o.p.FinalVars()), 8*len(c.o.proof.Roots)
+	if c.results, err = device.Alloc[uint32](q, sent+roots+len(tower.State{})); err != nil {
+		return err
+	}
+	c.sent = device.View[gf2.Element](c.results.Slice(0, sent))
+	c.roots = c.results.Slice(sent, sent+roots)
+	c.state = c.results.Slice(sent+roots, c.results.Len())
+	return nil
 }
 
 // prepare enqueues the next round's sums, which begins with the fold by the last round's
@@ -205,9 +215,9 @@ func (c *chain) send() error {
 		c.sums.Arg(), c.tables.Slice(512, 1536).Arg(), device.U32(blocksFor(c.o.q, pairs)))
 }
 
-// tower enqueues the conversion of the message to dst. Before the first round it is in the
+// convert enqueues the conversion of the message to dst. Before the first round it is in the
 // tower's basis already.
-func (c *chain) tower(dst device.Buffer[gf2.Element]) error {
+func (c *chain) convert(dst device.Buffer[gf2.Element]) error {
 	if c.rounds == 0 {
 		return device.Copy(c.o.q, dst, c.message)
 	}
@@ -240,7 +250,7 @@ func (c *chain) run() error {
 		}
 	}
 	final := c.sent.Slice(2*n, c.sent.Len())
-	if err := c.tower(final); err != nil {
+	if err := c.convert(final); err != nil {
 		return err
 	}
 	if err := c.tr.Absorb(final); err != nil {
@@ -270,7 +280,7 @@ func (c *chain) layer(i int) error {
 	}
 	o.layers = append(o.layers, layer{word: word})
 	message := c.converted.Slice(0, c.message.Len()) // of use no more after the first fold
-	if err := c.tower(message); err != nil {
+	if err := c.convert(message); err != nil {
 		return err
 	}
 	if err := o.c.encoder.Encode(word, message); err != nil {
@@ -279,26 +289,36 @@ func (c *chain) layer(i int) error {
 	if o.layers[i].tree, err = hashTree(o.q, o.p, i, word); err != nil {
 		return err
 	}
-	return c.tr.AbsorbWords(device.View[uint32](o.layers[i].tree.Root()))
+	root := device.View[uint32](o.layers[i].tree.Root())
+	if err := device.Copy(o.q, c.roots.Slice(8*i-8, 8*i), root); err != nil {
+		return err
+	}
+	return c.tr.AbsorbWords(root)
 }
 
 // read waits for what was sent, and takes the host's transcript along.
 func (c *chain) read() error {
 	o, n := c.o, c.o.p.MessageVars()
-	sent, err := c.sent.Read(o.q)
+	if err := device.Copy(o.q, c.state, c.tr.State()); err != nil {
+		return err
+	}
+	words, err := c.results.Read(o.q)
 	if err != nil {
 		return err
 	}
-	for i := range o.proof.Roots {
-		if o.proof.Roots[i], err = readRoot(o.q, o.layers[i+1].tree); err != nil {
-			return err
-		}
+	elements := make([]gf2.Element, c.sent.Len())
+	for i := range elements {
+		elements[i] = gf2.Element{Lo: uint64(words[0]) | uint64(words[1])<<32, Hi: uint64(words[2]) | uint64(words[3])<<32}
+		words = words[4:]
 	}
 	for i := range n {
-		o.proof.Rounds = append(o.proof.Rounds, fribinius.Round{AtZero: sent[2*i], Lead: sent[2*i+1]})
+		o.proof.Rounds = append(o.proof.Rounds, fribinius.Round{AtZero: elements[2*i], Lead: elements[2*i+1]})
 	}
-	o.proof.Final = sent[2*n:]
-	tr, err := c.tr.Host()
+	o.proof.Final = elements[2*n:]
+	for i := range o.proof.Roots {
+		words = words[copy(o.proof.Roots[i][:], words):]
+	}
+	tr, err := tower.FromState(tower.State(words))
 	if err != nil {
 		return err
 	}

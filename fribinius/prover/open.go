@@ -8,6 +8,7 @@ import (
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
 	"github.com/zkwarp/zkwarp/merkle"
+	merkleprover "github.com/zkwarp/zkwarp/merkle/prover"
 	"github.com/zkwarp/zkwarp/ntt/additive"
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
@@ -168,13 +169,26 @@ func (o *opening) query() error {
 	for i, s := range sampled {
 		indices[i] = int(s)
 	}
+	pending := make([]*merkleprover.Pending[merkle.Word], len(o.layers))
+	defer func() {
+		for _, p := range pending {
+			if p != nil {
+				p.Free()
+			}
+		}
+	}()
 	for i, l := range o.p.Layers() {
 		if i > 0 {
 			for k := range indices {
 				indices[k] >>= l.Fold
 			}
 		}
-		opened, err := o.layers[i].tree.Open(device.View[merkle.Word](o.layers[i].word), merkle.RowMajor(), indices)
+		if pending[i], err = o.layers[i].tree.Gather(o.q, device.View[merkle.Word](o.layers[i].word), merkle.RowMajor(), indices); err != nil {
+			return err
+		}
+	}
+	for _, p := range pending {
+		opened, err := p.Opening(o.q)
 		if err != nil {
 			return err
 		}

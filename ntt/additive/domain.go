@@ -67,7 +67,8 @@ func (e *CosetError) Error() string {
 }
 
 // basis is Cantor's basis of GF(2^32).
-var basis = sync.OnceValue(func() (gamma [MaxDim]gf2.Element) {
+var basis = sync.OnceValue(func() *[MaxDim]gf2.Element {
+	gamma := new([MaxDim]gf2.Element)
 	// phi is linear over GF(2): rows are its values, and from which sums of
 	// Basis(j) they come, each with its own leading bit.
 	type row struct{ value, from uint32 }
@@ -104,9 +105,10 @@ func Basis(i int) gf2.Element { return basis()[i] }
 // Point k of the space.
 func Point(k uint32) gf2.Element {
 	var p gf2.Element
-	for b, g := range basis() {
-		if k>>b&1 == 1 {
-			p = p.Add(g)
+	gamma := basis()
+	for b := 0; k != 0; b, k = b+1, k>>1 {
+		if k&1 == 1 {
+			p = p.Add(gamma[b])
 		}
 	}
 	return p

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -25,21 +26,25 @@ type Encoder struct {
 	products device.Buffer[uint32]
 }
 
-// NewEncoder makes an encoder for a queue.
-func NewEncoder(q *device.Queue) (*Encoder, error) {
-	e := &Encoder{q: q}
-	if q.OnHost() {
-		return e, q.Err()
-	}
-	// gamma_b times bit j, an element of GF(2^32).
+// products has gamma_b times bit j at 32 b + j, an element of GF(2^32).
+var products = sync.OnceValue(func() []uint32 {
 	words := make([]uint32, 0, additive.MaxDim*32)
 	for b := range additive.MaxDim {
 		for j := range 32 {
 			words = append(words, uint32(additive.Basis(b).Mul(gf2.Basis(j)).Lo))
 		}
 	}
+	return words
+})
+
+// NewEncoder makes an encoder for a queue.
+func NewEncoder(q *device.Queue) (*Encoder, error) {
+	e := &Encoder{q: q}
+	if q.OnHost() {
+		return e, q.Err()
+	}
 	var err error
-	if e.products, err = device.Upload(q, words); err != nil {
+	if e.products, err = device.Upload(q, products()); err != nil {
 		return nil, fmt.Errorf("additive NTT: %w", err)
 	}
 	return e, nil
