@@ -16,5 +16,5 @@ var text string
 var Source = &kernel.Source{
 	Name:    "field/gf2/conformance/conformance.cu",
 	Text:    text,
-	Headers: []*kernel.Source{gf2.PolyvalHeader},
+	Headers: []*kernel.Source{gf2.Header, gf2.PolyvalHeader},
 }
