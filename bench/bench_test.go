@@ -14,7 +14,6 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/device/kernel"
-	binaryprover "github.com/zkwarp/zkwarp/sumcheck/binary/prover"
 )
 
 func TestMain(m *testing.M) {
@@ -206,10 +205,6 @@ func TestSmallCases(t *testing.T) {
 						continue
 					}
 					found, launches, err := runCase(context.Background(), dev, c, o)
-					if errors.Is(err, binaryprover.ErrNotOnDevice) || c.Suite == binarySuite && errors.Is(err, device.ErrUsage) {
-						t.Logf("%s: %v", c.Name, err)
-						continue
-					}
 					if err != nil {
 						t.Fatalf("%s: %v", c.Name, err)
 					}

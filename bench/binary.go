@@ -278,7 +278,7 @@ func binaryCommit(e *Env, n int) ([]Measurement, error) {
 		return err
 	})
 	if err != nil {
-		return nil, binaryNoKernels(q, err)
+		return nil, err
 	}
 	var proof *fribinius.Proof
 	var value gf2.Element
@@ -288,7 +288,7 @@ func binaryCommit(e *Env, n int) ([]Measurement, error) {
 		return err
 	})
 	if err != nil {
-		return nil, binaryNoKernels(q, err)
+		return nil, err
 	}
 	want, err := binaryprover.EvaluateBits(q, bits, 1, point)
 	if err != nil {
@@ -323,12 +323,4 @@ func binaryCommit(e *Env, n int) ([]Measurement, error) {
 		Constant("proof-kib", "KiB", float64(len(data))/1024, note, open.Proof, e.Samples),
 		Constant("bits", "bits", r.Min, note, "", e.Samples),
 		Constant("bits-sum", "bits", r.Sum, note, "", e.Samples)}, nil
-}
-
-// binaryNoKernels is a skip where commitments are the CPU's.
-func binaryNoKernels(q *device.Queue, err error) error {
-	if !q.OnHost() && errors.Is(err, device.ErrUsage) {
-		return fmt.Errorf("%w: %w", ErrSkip, err)
-	}
-	return err
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field/gf2"
 	friprover "github.com/zkwarp/zkwarp/fribinius/prover"
-	"github.com/zkwarp/zkwarp/sumcheck/binary"
 	sumprover "github.com/zkwarp/zkwarp/sumcheck/binary/prover"
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
@@ -116,19 +115,6 @@ func Prove(ctx context.Context, q *device.Queue, c *Columns, o Options) (*bitpro
 	}
 	p := c.params
 	committed, root, err := friprover.Commit(ctx, q, p.Commitment(), c.table)
-	if errors.Is(err, device.ErrUsage) && !q.OnHost() { // commitments are the CPU's
-		var host *device.Queue
-		if host, err = cpuQueue(ctx); err != nil {
-			return nil, err
-		}
-		defer host.Close()
-		var table device.Buffer[uint32]
-		if table, err = fetch(q, host, c.table); err != nil {
-			return nil, err
-		}
-		defer table.Free()
-		committed, root, err = friprover.Commit(ctx, host, p.Commitment(), table)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("committing: %w", err)
 	}
@@ -190,7 +176,7 @@ func (pr *proving) run() error {
 	}
 	value := s.OutAt(zg, pr.proof.AtZ)
 	instance := sumprover.Instance{Shape: shape, Z: z, Bits: []device.Buffer[uint32]{left, right}}
-	gates, r, err := pr.sumcheck(tr, instance, value)
+	gates, r, err := sumprover.Prove(pr.ctx, q, tr, instance, value, sumprover.Options{})
 	if err != nil {
 		return fmt.Errorf("zero-check: %w", err)
 	}
@@ -233,7 +219,7 @@ func (pr *proving) join(tr *tower.Transcript, rho, z, r []gf2.Element, gamma gf2
 		value = value.Add(w.Mul(pr.proof.AtZ[j].Add(gamma.Mul(pr.proof.AtGates[j]))))
 	}
 	shape, _ := pr.p.JoinShape()
-	joined, result, err := pr.sumcheck(tr, sumprover.Instance{Shape: shape, Ext: tables}, value)
+	joined, result, err := sumprover.Prove(pr.ctx, pr.q, tr, sumprover.Instance{Shape: shape, Ext: tables}, value, sumprover.Options{})
 	if err != nil {
 		return nil, fmt.Errorf("joining points: %w", err)
 	}
@@ -252,53 +238,4 @@ func (pr *proving) open(tr *tower.Transcript, point []gf2.Element) error {
 	}
 	pr.proof.Opening = opening
 	return nil
-}
-
-// sumcheck proves one sum: on the device, or on the CPU where the device has no prover of
-// that kind.
-func (pr *proving) sumcheck(tr *tower.Transcript, in sumprover.Instance, value gf2.Element) (*binary.Proof, *binary.Result, error) {
-	proof, result, err := sumprover.Prove(pr.ctx, pr.q, tr, in, value, sumprover.Options{})
-	if !errors.Is(err, sumprover.ErrNotOnDevice) {
-		return proof, result, err
-	}
-	host, err := cpuQueue(pr.ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	defer host.Close()
-	near := sumprover.Instance{Shape: in.Shape, Z: in.Z}
-	for _, b := range in.Ext {
-		c, err := fetch(pr.q, host, b)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer c.Free()
-		near.Ext = append(near.Ext, c)
-	}
-	for _, b := range in.Bits {
-		c, err := fetch(pr.q, host, b)
-		if err != nil {
-			return nil, nil, err
-		}
-		defer c.Free()
-		near.Bits = append(near.Bits, c)
-	}
-	return sumprover.Prove(pr.ctx, host, tr, near, value, sumprover.Options{})
-}
-
-func cpuQueue(ctx context.Context) (*device.Queue, error) {
-	cpu, err := device.Open(device.CPU.String())
-	if err != nil {
-		return nil, err
-	}
-	return cpu.NewQueue(ctx)
-}
-
-// fetch copies a buffer of one queue to another's device.
-func fetch[T any](from, to *device.Queue, b device.Buffer[T]) (device.Buffer[T], error) {
-	values, err := b.Read(from)
-	if err != nil {
-		return device.Buffer[T]{}, err
-	}
-	return device.Upload(to, values)
 }
