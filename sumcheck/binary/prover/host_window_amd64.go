@@ -14,7 +14,7 @@ import (
 
 // wide says whether this machine has the instructions of window_avx512_amd64.s;
 // tests try without.
-var wide = cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.AVX512VBMI, cpuid.GFNI, cpuid.BMI2)
+var wide = cpuid.CPU.Supports(cpuid.AVX512F, cpuid.AVX512BW, cpuid.AVX512DQ, cpuid.GFNI, cpuid.BMI2)
 
 //go:noescape
 func spreadAVX512(dst *byte, src *lanes, n int)
