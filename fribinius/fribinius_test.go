@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
 func random(g *rand.Rand, n int) []gf2.Element {
@@ -165,6 +166,21 @@ func TestParamsRefused(t *testing.T) {
 		if p, err := New(20, 1, bits); err != nil || p.Report().Sum < float64(bits) || p.Bits() != bits {
 			t.Errorf("%d bits: %v, %v", bits, p, err)
 		}
+	}
+}
+
+// Parameters that nobody made accept nothing.
+func TestZeroParams(t *testing.T) {
+	p := &Params{}
+	if _, err := p.DecodeProof(nil); !errors.Is(err, ErrEncoding) {
+		t.Errorf("decoding: %v", err)
+	}
+	if _, err := p.AppendProof(nil, &Proof{}); !errors.Is(err, ErrEncoding) {
+		t.Errorf("encoding: %v", err)
+	}
+	var e *Error
+	if err := Verify(tower.New(tower.LabelTest), p, Root{}, nil, gf2.Element{}, &Proof{}); !errors.As(err, &e) || e.Check != CheckShape {
+		t.Errorf("verification: %v", err)
 	}
 }
 

@@ -151,6 +151,9 @@ func (p *Params) AppendProof(dst []byte, pf *Proof) ([]byte, error) {
 // DecodeProof decodes a proof of exactly these bytes. It takes no more memory than the
 // bytes justify. What it accepts, AppendProof encodes to the same bytes.
 func (p *Params) DecodeProof(data []byte) (*Proof, error) {
+	if len(p.layers) == 0 {
+		return nil, fmt.Errorf("%w: the parameters are not New's", ErrEncoding)
+	}
 	d := &decoder{data: data}
 	for i, want := range p.header() {
 		if got := d.word(); d.err == nil && got != want {

@@ -146,7 +146,7 @@ func (o *opening) layerHost(i int, message []gf2.Element) error {
 		return err
 	}
 	o.layers = append(o.layers, layer{word: word})
-	if err := additive.Encode(word.Host(), message); err != nil {
+	if err := additive.EncodeContext(o.ctx, word.Host(), message); err != nil {
 		return err
 	}
 	if o.layers[i].tree, err = hashTree(o.q, o.p, i, word); err != nil {

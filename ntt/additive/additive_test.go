@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -220,6 +221,15 @@ func TestErrors(t *testing.T) {
 	var dim *DimError
 	if _, err := Dim("a codeword", 1<<33); !errors.As(err, &dim) || dim.Got != 33 {
 		t.Errorf("33 dimensions: %v", err)
+	}
+}
+
+func TestEncodeStops(t *testing.T) {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	message := random(1, 1<<blockDim)
+	if err := EncodeContext(ctx, make([]gf2.Element, 2<<blockDim), message); !errors.Is(err, context.Canceled) {
+		t.Errorf("an encoding after the context's end: %v", err)
 	}
 }
 

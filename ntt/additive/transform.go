@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"context"
 	"math/bits"
 
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -52,7 +53,9 @@ func Forward(v []gf2.Element, coset uint32) error {
 	}
 	w := make([]gf2.Polyval, len(v))
 	toPolyval(w, v)
-	forwardPolyval(w, d, coset)
+	if err := forwardPolyval(context.Background(), w, d, coset); err != nil {
+		return err
+	}
 	fromPolyval(v, w)
 	return nil
 }
@@ -80,7 +83,11 @@ func Inverse(v []gf2.Element, coset uint32) error {
 // Encode sets dst to the values of the polynomial with the coefficients src in the
 // novel basis at the first points of the space: a Reed-Solomon codeword of rate
 // len(src)/len(dst). Both lengths are powers of two; the two do not overlap.
-func Encode(dst, src []gf2.Element) error {
+func Encode(dst, src []gf2.Element) error { return EncodeContext(context.Background(), dst, src) }
+
+// EncodeContext is Encode, which stops with the context's error when that ends; what dst
+// holds then is of no use.
+func EncodeContext(ctx context.Context, dst, src []gf2.Element) error {
 	k, err := Dim("a message", len(src))
 	if err != nil {
 		return err
@@ -99,7 +106,9 @@ func Encode(dst, src []gf2.Element) error {
 		toPolyval(message, src)
 		for c := range 1 << (d - k) {
 			copy(word, message)
-			forwardPolyval(word, k, uint32(c))
+			if err := forwardPolyval(ctx, word, k, uint32(c)); err != nil {
+				return err
+			}
 			fromPolyval(dst[c<<k:(c+1)<<k], word)
 		}
 		return nil

@@ -1,6 +1,7 @@
 package additive
 
 import (
+	"context"
 	"sync"
 
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -54,10 +55,14 @@ func fromPolyval(dst []gf2.Element, src []gf2.Polyval) {
 	parallel.For(len(src), 1<<blockDim, func(lo, hi int) { gf2.FromPolyval(dst[lo:hi], src[lo:hi]) })
 }
 
-// forwardPolyval is Forward for 2^d elements, d at least blockDim.
-func forwardPolyval(v []gf2.Polyval, d int, coset uint32) {
+// forwardPolyval is Forward for 2^d elements, d at least blockDim. It stops when the
+// context ends.
+func forwardPolyval(ctx context.Context, v []gf2.Polyval, d int, coset uint32) error {
 	gamma := basisPolyval()
 	for i := d - 1; i >= blockDim; i-- {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
 		half := 1 << i
 		parts := half / grain // of one block, each of as many butterflies as are worth a core
 		first := coset << (d - 1 - i)
@@ -71,10 +76,11 @@ func forwardPolyval(v []gf2.Polyval, d int, coset uint32) {
 	blocks := len(v) >> blockDim
 	parallel.For(blocks, 1, func(lo, hi int) {
 		w := newWorkspace(&gamma)
-		for b := lo; b < hi; b++ {
+		for b := lo; b < hi && ctx.Err() == nil; b++ {
 			w.block(v[b<<blockDim:(b+1)<<blockDim], uint32(blocks)*coset+uint32(b))
 		}
 	})
+	return ctx.Err()
 }
 
 func butterflies(u, v []gf2.Polyval, w gf2.Polyval) {

@@ -84,7 +84,7 @@ func (e *Encoder) Encode(dst, src device.Buffer[gf2.Element]) error {
 		return fmt.Errorf("additive NTT: %w", err)
 	}
 	if e.q.OnHost() {
-		return additive.Encode(dst.Host(), src.Host())
+		return additive.EncodeContext(e.q.Context(), dst.Host(), src.Host())
 	}
 	if err := e.launch(dst, src, k); err != nil {
 		return fmt.Errorf("additive NTT of 2^%d to 2^%d elements: %w", k, d, err)
