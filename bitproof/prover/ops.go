@@ -183,12 +183,11 @@ func join(q *device.Queue, s *bitproof.Statement, weight, joined device.Buffer[g
 
 func hostJoin(q *device.Queue, s *bitproof.Statement, weight, joined []gf2.Element, table []uint32, rho, high, low []gf2.Element) error {
 	lows := len(low) / 2
-	err := q.Parallel(len(high)/2, max(1, 1<<8/lows), func(from, to int) {
+	err := q.Parallel(len(high)/2, max(1, 1<<12/lows), func(from, to int) {
 		for h := from; h < to; h++ {
-			out, a, b := weight[h*lows:(h+1)*lows], high[h], high[len(high)/2+h]
-			for l := range out {
-				out[l] = a.Mul(low[l]).Add(b.Mul(low[lows+l]))
-			}
+			out := weight[h*lows : (h+1)*lows]
+			gf2.ScaleVec(out, low[:lows], high[h])
+			gf2.MulAddVec(out, low[lows:], high[len(high)/2+h])
 		}
 	})
 	if err != nil {
