@@ -3,6 +3,7 @@ package merkle
 import (
 	"encoding/binary"
 	"sync"
+	"unsafe"
 
 	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/hash/blake3"
@@ -25,12 +26,37 @@ func blake3Key(domain uint32) [8]uint32 {
 
 func (blake3Engine[W]) rows(dst []DigestOf[W], m matrix[W], at int) {
 	key := blake3Key(leafDomain(m.shape.RowWords))
+	if width := m.shape.RowWords; !m.layout.Columns && blake3.Vectors() && canonicalMemory[W]() {
+		blake3.SumMany(&key, plain(dst), memory(m.words[at*width:(at+len(dst))*width]), 4*width)
+		return
+	}
 	rowBytes(m, 0, at, len(dst), func(i int, row []byte) { dst[i] = words[W](blake3.Sum(&key, row)) })
 }
 
 func (blake3Engine[W]) nodes(dst, src []DigestOf[W], arity int) {
 	key := blake3Key(nodeDomain(arity))
+	if blake3.Vectors() {
+		blake3.SumMany(&key, plain(dst), memory(Words(src)), arity*DigestBytes)
+		return
+	}
 	nodeBytes(src, 0, arity, func(i int, children []byte) { dst[i] = words[W](blake3.Sum(&key, children)) })
+}
+
+// canonicalMemory says whether W's words in memory are the canonical ones: not where
+// they are in Montgomery form.
+func canonicalMemory[W field.Base[W]]() bool {
+	var zero W
+	return uint32(zero.One()) == 1
+}
+
+// memory is words as bytes, in the machine's order.
+func memory[W ~uint32](w []W) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(w))), 4*len(w))
+}
+
+// plain is digests as the words that they are.
+func plain[W ~uint32](d []DigestOf[W]) [][8]uint32 {
+	return unsafe.Slice((*[8]uint32)(unsafe.Pointer(unsafe.SliceData(d))), len(d))
 }
 
 // sha256Engine hashes the domain, as four little-endian bytes, and what follows.

@@ -74,4 +74,11 @@ func TestHugeCounts(t *testing.T) {
 			}
 		}
 	}
+	// A row more than there are leaves, all of it there.
+	rows := n.p.Tree(0).Rows + 1
+	more := binary.LittleEndian.AppendUint32(slices.Clone(data[:at]), uint32(rows))
+	more = append(more, make([]byte, 4+4*rows*n.p.Tree(0).RowWords)...)
+	if _, err := n.p.DecodeProof(more); !errors.Is(err, fribinius.ErrEncoding) {
+		t.Errorf("%d rows of a tree with one less: %v", rows, err)
+	}
 }
