@@ -50,7 +50,7 @@ var rows = []row{
 		[]string{"binary_pack", "binary_value", "binary_evaluate*"}, "16 an element read; a bit column's words", nil},
 	{"gates on bit columns", "`bitproof/prover.Prove`: factors of the AND gates and a check of all, then the tables of the sum-check that joins two points",
 		[]string{"bits_*"}, "columns' words read, two bits a gate and row written; 32 a row written", nil},
-	{"binary sum-check: sliced tables", "the same by BDT-1 and what builds on it: elements in slices of bits, nine warps a product; fold, compose, get_batch",
+	{"binary sum-check: sliced tables", "the same by BDT-1 and what builds on it: elements in slices of bits, eight warps a product; fold, compose, get_batch",
 		[]string{"binary_slice", "binary_unslice", "binary_transpose_bits", "binary_get_batches", "binary_compose", "binary_scale", "binary_compose_round", "binary_masks", "binary_eq_base"},
 		"16 an element read for each point of a round; 16 read and 8 written by the fold", nil},
 	{"binary sum-check: BDT-2", "the same by BDT-2: sums of elements that bits select, term by term",

@@ -63,24 +63,44 @@ extern "C" __global__ void __launch_bounds__(256) binary_get_batches(u32 *out, c
   }
 }
 
+// sum_product adds to c and e, of lane i, the sums over all lanes of slice i of the part
+// and, for i < 16, of the last part's product.
+DEVICE_INLINE void sum_product(u32 &c, u32 &e, Product &r) {
+  c ^= sum_lanes(r.c);
+  if (threadIdx.x >= 96) return;
+  u32 all[32];
+#pragma unroll
+  for (u32 s = 0; s < 32; s++) all[s] = s < 16 ? r.e[s] : 0;
+  e ^= sum_lanes(all);
+}
+
+// add_sums adds what a warp has of the parts' sums to those in memory: of the last part
+// z (1 + X_4), z_1 (1 + X_4 (1 + X_3)) or z_2 X_4 for its three products.
+DEVICE_INLINE void add_sums(u32 *sums, u32 c, u32 e) {
+  const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
+  const u32 word = ballot(popcount(c) & 1), last = ballot(popcount(e) & 1);
+  if (lane == 0 && word) atomicXor(sums + warp_part(warp), word);
+  if (lane == 0 && last) atomicXor(sums + 8, warp == 0 ? last | last << 16 : warp == 1 ? last | (last ^ word_mulx<4>(last)) << 16 : last << 16);
+}
+
 // compose adds to sums[9 y..] what the parts of the product of all tables sum to over
 // `half` groups, with the first variable bound to 0 (blockIdx.y = 0) or blockIdx.y + 1.
 // Tables 1 and up are rebuilt from bits where count is not 0: it is then the number of
 // values of the variables so far, this round's included, and masks has their R for one
 // point after another. With `each`, every batch's sum goes to memory at once.
-extern "C" __global__ void __launch_bounds__(288, 2)
+extern "C" __global__ void __launch_bounds__(256, 2)
     binary_compose(u32 *sums, const u32 *__restrict__ a0, const u32 *__restrict__ a1, const u32 *__restrict__ a2, const u32 *__restrict__ a3,
                    const u32 *__restrict__ a4, const u32 *__restrict__ masks, u32 degree, u32 half, u32 count, u32 each) {
   SHARED_DYNAMIC(u32, shared);
   u32 *p = shared, *q = shared + BDT_OPERAND, *parts = q;
-  const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31;
   const u32 y = blockIdx.y ? blockIdx.y + 1 : 0, step = y ? 1 : 2;
-  const uint4 *r = (const uint4 *)(masks + (u64)blockIdx.y * count * 128);
+  const uint4 *weights = (const uint4 *)(masks + (u64)blockIdx.y * count * 128);
   // The sum of two tables' products stays in slices until the end; with more tables
   // slices are needed in between, and lane i has that of slice i.
   const bool keep = degree == 2 && !each;
-  u32 c[32], acc = 0;
-  clear(c);
+  Product r;
+  product_clear(r);
+  u32 c = 0, e = 0;
 #pragma unroll 1
   for (u64 g = blockIdx.x; g < half; g += gridDim.x) {
     stage_point(p, a0 + g * BDT_GROUP, a0 + (g + half) * BDT_GROUP, y);
@@ -88,79 +108,71 @@ extern "C" __global__ void __launch_bounds__(288, 2)
     for (u32 k = 1; k < degree; k++) {
       const u32 *a = k == 1 ? a1 : k == 2 ? a2 : k == 3 ? a3 : a4;
       if (count)
-        stage_batch(q, a + g * 32, r, count, step, half);
+        stage_batch(q, a + g * 32, weights, count, step, half);
       else
         stage_point(q, a + g * BDT_GROUP, a + (g + half) * BDT_GROUP, y);
       __syncthreads();
-      if (!keep) clear(c);
-      part_product<32>(c, p + warp * 1024, q + warp * 1024);
+      if (!keep) product_clear(r);
+      product_add<32>(r, p, q);
       if (k + 1 == degree) break;
       __syncthreads(); // parts take the place of q
-      part_store(parts, c, warp);
+      product_store(parts, r);
       __syncthreads();
-      if (threadIdx.x < 256) {
-        uint4 o[4];
-        part_combine(o, parts, threadIdx.x);
-        operand_put((uint4 *)p, threadIdx.x, o[0], o[1], o[2], o[3]);
-      }
+      uint4 o[4];
+      part_combine(o, parts, threadIdx.x);
+      operand_put((uint4 *)p, threadIdx.x, o[0], o[1], o[2], o[3]);
       __syncthreads();
     }
-    if (!keep) acc ^= sum_lanes(c);
+    if (!keep) sum_product(c, e, r);
     if (each) {
-      const u32 word = ballot(popcount(acc) & 1);
-      if (lane == 0) atomicXor(sums + BDT_PARTS * blockIdx.y + warp, word);
-      acc = 0;
+      add_sums(sums + BDT_PARTS * blockIdx.y, c, e);
+      c = e = 0;
     }
     __syncthreads();
   }
-  if (keep) acc = sum_lanes(c);
-  const u32 word = ballot(popcount(acc) & 1);
-  if (lane == 0 && word) atomicXor(sums + BDT_PARTS * blockIdx.y + warp, word);
+  if (keep) sum_product(c, e, r);
+  add_sums(sums + BDT_PARTS * blockIdx.y, c, e);
 }
 
 // scale has one table of `half` groups for each blockIdx.y, and one factor r. With
 // `grow` 0 it binds the first variable of twice as many groups to r: group g becomes
 // lower + r (lower + upper). With `grow` 1 it takes in a first variable by eq: group g
 // becomes (1 + r) times what it was, and group g + half r times that.
-extern "C" __global__ void __launch_bounds__(288, 2)
+extern "C" __global__ void __launch_bounds__(256, 2)
     binary_scale(u32 *a0, u32 *a1, u32 *a2, u32 *a3, u32 *a4, const u32 *__restrict__ factor, u32 half, u32 grow) {
   SHARED_DYNAMIC(u32, shared);
   __shared__ u32 factor_parts[BDT_PARTS * 32];
   u32 *p = shared, *parts = shared + BDT_OPERAND;
-  const u32 warp = threadIdx.x >> 5, k = blockIdx.y;
+  const u32 k = blockIdx.y;
   u32 *a = k == 0 ? a0 : k == 1 ? a1 : k == 2 ? a2 : k == 3 ? a3 : a4;
-  {
-    // The same in all lanes: slice i % 32 of part i / 32 as zeros or ones.
-    const u32 t = threadIdx.x >> 5, u = t / 3, v = t % 3;
+  // The same in all lanes: slice i % 32 of part i / 32 as zeros or ones.
+#pragma unroll 1
+  for (u32 i = threadIdx.x; i < BDT_PARTS * 32; i += BDT_THREADS) {
+    const u32 u = i / 96, v = i / 32 % 3;
     u32 w[2] = {0, 0}; // even and odd limbs of the halves that u stands for
 #pragma unroll
-    for (u32 i = 0; i < 4; i++)
-      if (u == 2 || i >> 1 == u) w[i & 1] ^= ldg(factor + i);
-    factor_parts[threadIdx.x] = 0u - ((v == 0 ? w[0] : v == 1 ? w[1] : w[0] ^ w[1]) >> (threadIdx.x & 31) & 1);
+    for (u32 j = 0; j < 4; j++)
+      if (u == 2 || j >> 1 == u) w[j & 1] ^= ldg(factor + j);
+    factor_parts[i] = 0u - ((v == 0 ? w[0] : v == 1 ? w[1] : w[0] ^ w[1]) >> (i & 31) & 1);
   }
 #pragma unroll 1
   for (u64 g = blockIdx.x; g < half; g += gridDim.x) {
     uint4 *lower = (uint4 *)(a + g * BDT_GROUP) + threadIdx.x, *upper = (uint4 *)(a + (g + half) * BDT_GROUP) + threadIdx.x;
-    if (threadIdx.x < 256) {
-      uint4 f[4];
+    uint4 f[4];
 #pragma unroll
-      for (u32 i = 0; i < 4; i++) f[i] = grow ? lower[256 * i] : lower[256 * i] ^ upper[256 * i];
-      operand_put((uint4 *)p, threadIdx.x, f[0], f[1], f[2], f[3]);
-    }
+    for (u32 i = 0; i < 4; i++) f[i] = grow ? lower[256 * i] : lower[256 * i] ^ upper[256 * i];
+    operand_put((uint4 *)p, threadIdx.x, f[0], f[1], f[2], f[3]);
     __syncthreads();
-    u32 c[32];
-    clear(c);
-    part_product<1>(c, p + warp * 1024, factor_parts + warp * 32);
-    part_store(parts, c, warp);
+    Product r;
+    product_clear(r);
+    product_add<1>(r, p, factor_parts);
+    product_store(parts, r);
     __syncthreads();
-    if (threadIdx.x < 256) {
-      uint4 o[4];
-      part_combine(o, parts, threadIdx.x);
+    part_combine(f, parts, threadIdx.x);
 #pragma unroll
-      for (u32 i = 0; i < 4; i++) {
-        lower[256 * i] = lower[256 * i] ^ o[i]; // read again: there is no room to keep it
-        if (grow) upper[256 * i] = o[i];
-      }
+    for (u32 i = 0; i < 4; i++) {
+      lower[256 * i] = lower[256 * i] ^ f[i]; // read again: there is no room to keep it
+      if (grow) upper[256 * i] = f[i];
     }
   }
 }

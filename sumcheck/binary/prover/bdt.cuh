@@ -6,20 +6,23 @@
 // So a warp reads slices of 32 batches, or elements in their natural layout, in one line.
 // Packed bits come to the same order when every 32 words are transposed.
 //
-// A product of two batches is nine products in GF(2^32) by Karatsuba's method twice, one
-// of each warp of a block: 128 slices of each operand do not fit a thread's registers,
-// 16 do. Operands are in shared memory as the nine sums of limbs that are multiplied, each
-// 32 slices of 32 batches, where a thread reads its lane's words only.
+// A product of two batches is nine products in GF(2^32) by Karatsuba's method twice, its
+// parts, and each of them three in GF(2^16): 128 slices of each operand do not fit a
+// thread's registers, 16 do. Each of a block's eight warps has a part, and three have one
+// of the last part's products besides, so that all four schedulers of a multiprocessor
+// have nearly the same to do: 7, 7, 7 and 6 of the 27. Operands are in shared memory as the
+// nine sums of limbs that are multiplied, each 32 slices of 32 batches, where a thread
+// reads its lane's words only.
 #pragma once
 #include "device/ptx.cuh"
 
 #define BDT_PARTS 9u
-#define BDT_THREADS 288u
+#define BDT_THREADS 256u
 #define BDT_GROUP 4096u // words
 #define BDT_OPERAND (BDT_PARTS * 1024u)
-// Words of shared memory: an operand, and either another one or a product's nine parts
-// with six multiples of them.
-#define BDT_SHARED (BDT_OPERAND + 15u * 1024u)
+// Words of shared memory: an operand, and either another one or a product's parts with
+// six multiples of them and four of the last one's products.
+#define BDT_SHARED (BDT_OPERAND + 16u * 1024u)
 
 DEVICE_INLINE uint4 operator^(uint4 a, uint4 b) {
   a.x ^= b.x, a.y ^= b.y, a.z ^= b.z, a.w ^= b.w;
@@ -71,10 +74,32 @@ template <u32 K> DEVICE_INLINE void sliced_mul(u32 *c, const u32 *a, const u32 *
 // sliced_mul16 is the product in GF(2^16).
 DEVICE_LARGE void sliced_mul16(u32 *c, const u32 *a, const u32 *b) { sliced_mul<4>(c, a, b); }
 
-DEVICE_INLINE void clear(u32 (&c)[32]) {
-#pragma unroll
-  for (u32 s = 0; s < 32; s++) c[s] = 0;
+// word_mulx multiplies a word, of GF(2^(2^K)), by its last generator X_(K-1).
+template <u32 K> DEVICE_INLINE u32 word_mulx(u32 a) {
+  if constexpr (K == 0) {
+    return a;
+  } else {
+    const u32 h = 1u << (K - 1), m = (1u << h) - 1;
+    return a >> h | ((a ^ word_mulx<K - 1>(a >> h)) & m) << h;
+  }
 }
+
+// Product is what a thread has of a product: 32 slices of its warp's part, and 16 of the
+// last part's product in GF(2^16) whose number is the warp's, below 3.
+struct Product {
+  u32 c[32], e[16];
+};
+
+DEVICE_INLINE void product_clear(Product &r) {
+#pragma unroll
+  for (u32 s = 0; s < 32; s++) r.c[s] = 0;
+#pragma unroll
+  for (u32 s = 0; s < 16; s++) r.e[s] = 0;
+}
+
+// warp_part is the part of the warp. Those without multiples (see product_store) go to
+// the warps with more to multiply.
+DEVICE_INLINE u32 warp_part(u32 warp) { return 0x75431620u >> (4 * warp) & 15; }
 
 // operand_put leaves slice `at` of a batch's four limbs in an operand, of words or of
 // quadruples of them: part 3 u + v is for the lower half, the upper half or their sum (u),
@@ -94,16 +119,17 @@ template <class T> DEVICE_INLINE void operand_put(T *operand, u32 at, T f0, T f1
   to[8 * part] = s01 ^ s23;
 }
 
-// part_product adds to c the product of two parts of 32 slices. That of q is STRIDE words
-// a slice: 32, or 1 if all lanes have the same q.
-template <u32 STRIDE> DEVICE_INLINE void part_product(u32 (&c)[32], const u32 *p, const u32 *q) {
-  const u32 lane = threadIdx.x & 31;
+// product_add adds to r the products of the warp. A slice of q is STRIDE words: 32, or 1
+// if all lanes have the same q.
+template <u32 STRIDE> DEVICE_INLINE void product_add(Product &r, const u32 *p, const u32 *q) {
+  const u32 lane = threadIdx.x & 31, warp = threadIdx.x >> 5, part = warp_part(warp);
   p += lane;
   if (STRIDE > 1) q += lane;
-  // The lower halves, the upper ones, and their sums.
+  // The lower halves, the upper ones, and their sums; then one of the last part.
 #pragma unroll 1
-  for (u32 v = 0; v < 3; v++) {
-    const u32 *pv = v == 1 ? p + 16 * 32 : p, *qv = v == 1 ? q + 16 * STRIDE : q;
+  for (u32 i = 0; i < (warp < 3 ? 4u : 3u); i++) {
+    const u32 v = i < 3 ? i : warp, t = i < 3 ? part : 8, first = 32 * t + (v == 1 ? 16 : 0);
+    const u32 *pv = p + 32 * first, *qv = q + STRIDE * first;
     u32 a[16], b[16], z[16];
 #pragma unroll
     for (u32 s = 0; s < 16; s++) a[s] = pv[32 * s], b[s] = qv[STRIDE * s];
@@ -112,35 +138,58 @@ template <u32 STRIDE> DEVICE_INLINE void part_product(u32 (&c)[32], const u32 *p
       for (u32 s = 0; s < 16; s++) a[s] ^= pv[32 * (16 + s)], b[s] ^= qv[STRIDE * (16 + s)];
     }
     sliced_mul16(z, a, b);
+    if (i == 3) {
+#pragma unroll
+      for (u32 s = 0; s < 16; s++) r.e[s] ^= z[s];
+      break;
+    }
     if (v < 2) {
 #pragma unroll
-      for (u32 s = 0; s < 16; s++) c[s] ^= z[s];
+      for (u32 s = 0; s < 16; s++) r.c[s] ^= z[s];
     }
 #pragma unroll
-    for (u32 s = 0; s < 16; s++) c[16 + s] ^= z[s];
+    for (u32 s = 0; s < 16; s++) r.c[16 + s] ^= z[s];
     if (v == 1) {
       sliced_mulx<4>(z);
 #pragma unroll
-      for (u32 s = 0; s < 16; s++) c[16 + s] ^= z[s];
+      for (u32 s = 0; s < 16; s++) r.c[16 + s] ^= z[s];
     }
   }
 }
 
-// part_store leaves part t in shared memory, and the multiples of it by x = X_4 that the
-// product needs: (1 + x) c for parts 1, 5 and 7, x c for 3, and x c and x^2 c for 4.
-DEVICE_INLINE void part_store(u32 *parts, u32 (&c)[32], u32 t) {
-  u32 *to = parts + t * 1024 + (threadIdx.x & 31);
+// product_store leaves the warp's part t in shared memory, in place t, and the multiples
+// of it by x = X_4 that the product needs: (1 + x) c for parts 1, 5 and 7 in places 9, 13
+// and 14, x c for 3 in 10, and x c and x^2 c for 4 in 11 and 12. Of the last part the
+// products in GF(2^16) are in place 8, the second and the third one behind the first at
+// 16 and 32 slices, in place 15 then, where (1 + X_3) times the second one is at 48.
+DEVICE_INLINE void product_store(u32 *parts, Product &r) {
+  const u32 warp = threadIdx.x >> 5, t = warp_part(warp);
+  parts += threadIdx.x & 31;
+  u32 *to = parts + t * 1024;
 #pragma unroll
-  for (u32 s = 0; s < 32; s++) to[32 * s] = c[s];
-  if (t == 0 || t == 2 || t == 6 || t == 8) return;
-  const u32 slot = t == 1 ? 9 : t == 3 ? 10 : t == 4 ? 11 : t == 5 ? 13 : 14;
+  for (u32 s = 0; s < 32; s++) to[32 * s] = r.c[s];
+  if (warp < 3) {
+    u32 *last = parts + (warp == 2 ? 15 * 1024 : 8 * 1024 + 512 * warp);
+#pragma unroll
+    for (u32 s = 0; s < 16; s++) last[32 * s] = r.e[s];
+    if (warp == 1) {
+      u32 x[16];
+#pragma unroll
+      for (u32 s = 0; s < 16; s++) x[s] = r.e[s];
+      sliced_mulx<4>(x);
+#pragma unroll
+      for (u32 s = 0; s < 16; s++) (parts + 15 * 1024 + 512)[32 * s] = r.e[s] ^ x[s];
+    }
+    return;
+  }
+  const u32 place = t == 1 ? 9 : t == 3 ? 10 : t == 4 ? 11 : t == 5 ? 13 : 14;
   const u32 plus = t == 1 || t == 5 || t == 7 ? ~0u : 0; // read back: there is no room for c and x c
-  u32 *multiple = to + (slot - t) * 1024;
+  u32 *multiple = parts + place * 1024;
 #pragma unroll 1
   for (u32 pass = 0; pass < 1 + (t == 4); pass++) {
-    sliced_mulx<5>(c);
+    sliced_mulx<5>(r.c);
 #pragma unroll
-    for (u32 s = 0; s < 32; s++) multiple[32 * s] = c[s] ^ (to[32 * s] & plus);
+    for (u32 s = 0; s < 32; s++) multiple[32 * s] = r.c[s] ^ (to[32 * s] & plus);
     multiple += 1024;
   }
 }
@@ -152,10 +201,12 @@ DEVICE_INLINE void part_combine(uint4 (&o)[4], const u32 *parts, u32 w) {
   const uint4 low = p[0] ^ p[256], up = p[3 * 256] ^ p[4 * 256];
   const uint4 low1 = p[0] ^ p[9 * 256] ^ p[2 * 256], x11 = p[11 * 256], p12 = p[5 * 256];
   const uint4 p20 = p[6 * 256];
+  // Of slices below 16 the last part's first two products are the sum, of others all three.
+  const uint4 p22 = w < 128 ? p[8 * 256] ^ p[8 * 256 + 128] : p[8 * 256 - 128] ^ p[15 * 256 - 128] ^ p[15 * 256];
   o[0] = low ^ up;
   o[1] = low1 ^ up ^ x11 ^ p12;
   o[2] = low ^ x11 ^ p12 ^ p20 ^ p[7 * 256];
-  o[3] = low1 ^ p[10 * 256] ^ p[12 * 256] ^ p[13 * 256] ^ p20 ^ p[14 * 256] ^ p[8 * 256];
+  o[3] = low1 ^ p[10 * 256] ^ p[12 * 256] ^ p[13 * 256] ^ p20 ^ p[14 * 256] ^ p22;
 }
 
 // small_multiple adds y b to a, for four slices, of GF(16), and an integer y < 8.
@@ -166,9 +217,8 @@ DEVICE_INLINE void small_multiple(u32 *a, const u32 *b, u32 y) {
 }
 
 // stage_point leaves the batches of a group, with the first variable bound to y, in
-// an operand: lower + y (lower + upper). Warps 0 to 7 do it, with four slices of each limb.
+// an operand: lower + y (lower + upper). A warp has four slices of each limb.
 DEVICE_INLINE void stage_point(u32 *operand, const u32 *lower, const u32 *upper, u32 y) {
-  if (threadIdx.x >= 256) return;
   const u32 at = (threadIdx.x >> 5) * 128 + (threadIdx.x & 31);
   lower += at, upper += at;
   u32 a[16], b[16];
@@ -184,8 +234,8 @@ DEVICE_INLINE void stage_point(u32 *operand, const u32 *lower, const u32 *upper,
   for (u32 s = 0; s < 4; s++) operand_put(operand, at + 32 * s, a[s], a[4 + s], a[8 + s], a[12 + s]);
 }
 
-// get_batch (SumCATS, Algorithm 2) is four slices of each limb, by warps 0 to 7, of a
-// group's batches: the sum of R[m] times the bit polynomial's batch m, for m < count in
+// get_batch (SumCATS, Algorithm 2) is the warp's four slices of each limb of a group's
+// batches: the sum of R[m] times the bit polynomial's batch m, for m < count in
 // steps. Those are `stride` groups apart in the transposed bits; masks holds R in slices,
 // 128 words of zeros or ones each.
 DEVICE_INLINE void get_batch(u32 (&a)[16], const u32 *bits, const uint4 *masks, u32 count, u32 step, u64 stride) {
@@ -206,7 +256,6 @@ DEVICE_INLINE void get_batch(u32 (&a)[16], const u32 *bits, const uint4 *masks, 
 
 // stage_batch is stage_point for batches that get_batch makes.
 DEVICE_INLINE void stage_batch(u32 *operand, const u32 *bits, const uint4 *masks, u32 count, u32 step, u64 stride) {
-  if (threadIdx.x >= 256) return;
   const u32 at = (threadIdx.x >> 5) * 128 + (threadIdx.x & 31);
   u32 a[16];
   get_batch(a, bits, masks, count, step, stride);
@@ -224,7 +273,7 @@ template <u32 H> DEVICE_INLINE void sum_lanes_step(u32 *c) {
   }
 }
 
-DEVICE_INLINE u32 sum_lanes(u32 (&c)[32]) {
+DEVICE_INLINE u32 sum_lanes(u32 *c) {
   sum_lanes_step<16>(c);
   sum_lanes_step<8>(c);
   sum_lanes_step<4>(c);

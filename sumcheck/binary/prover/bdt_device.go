@@ -26,7 +26,7 @@ type bdtPlan struct {
 // getBatchUntil is the round in which tables take over from rebuilt batches: what the
 // d points of a round cost to rebuild doubles with every round, and stays below the fold
 // and the traffic that it saves for so long (bench/NOTES.md has the measurement).
-func getBatchUntil(d int) int { return [...]int{2: 5, 3: 4, 4: 4, 5: 4}[d] }
+func getBatchUntil(d int) int { return [...]int{2: 4, 3: 3, 4: 3, 5: 2}[d] }
 
 func newBDTPlan(a Algorithm, d int) bdtPlan {
 	switch a {

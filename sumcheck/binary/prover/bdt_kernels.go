@@ -24,11 +24,11 @@ var (
 	bdtHeader      = bdtUnit("bdt.cuh", bdtHeaderText, kernel.PTX)
 	bdtSource      = bdtUnit("bdt.cu", bdtText, bdtHeader)
 	bdtTermsSource = bdtUnit("bdt_terms.cu", bdtTermsText, bdtHeader)
-	bdtRoundSource = bdtUnit("bdt_round.cu", bdtRoundText, roundHeader)
+	bdtRoundSource = bdtUnit("bdt_round.cu", bdtRoundText, bdtHeader, roundHeader)
 )
 
-func bdtUnit(name, text string, header *kernel.Source) *kernel.Source {
-	return &kernel.Source{Name: "sumcheck/binary/prover/" + name, Text: text, Headers: []*kernel.Source{header}}
+func bdtUnit(name, text string, headers ...*kernel.Source) *kernel.Source {
+	return &kernel.Source{Name: "sumcheck/binary/prover/" + name, Text: text, Headers: headers}
 }
 
 // bdtSources is the units of this file.
@@ -38,8 +38,8 @@ func bdtSources() []*kernel.Source {
 
 // What bdt.cuh calls BDT_THREADS, and BDT_SHARED in bytes.
 const (
-	bdtThreads = 288
-	bdtShared  = 4 * (9*1024 + 15*1024)
+	bdtThreads = 256
+	bdtShared  = 4 * (9*1024 + 16*1024)
 )
 
 // points is where a message of a sum of that degree has values: 0, 2, .., d.

@@ -1,17 +1,8 @@
 // What is between the passes of BDT-1 and BDT-2: sums become the round's message, which
 // goes through the transcript, and challenges become products of challenges. Each is one
 // block's; the transcript and the claim are in State.
+#include "sumcheck/binary/prover/bdt.cuh"
 #include "sumcheck/binary/prover/round.cuh"
-
-// word_mulx multiplies a word, of GF(2^(2^K)), by its last generator X_(K-1).
-template <u32 K> DEVICE_INLINE u32 word_mulx(u32 a) {
-  if constexpr (K == 0) {
-    return a;
-  } else {
-    const u32 h = 1u << (K - 1), m = (1u << h) - 1;
-    return a >> h | ((a ^ word_mulx<K - 1>(a >> h)) & m) << h;
-  }
-}
 
 // small_multiple is c a for a number c below 16.
 DEVICE_INLINE u32 small_multiple(u32 a, u32 c) {
