@@ -8,7 +8,8 @@ import "math/bits"
 // B(c) = p_1 .. p_(d-1), those of degree 2 by Karatsuba's formula, and from them and
 // p_d all coefficients of S but one. That follows from S(1), which the last task
 // computes, or the claim gives. There are three stages; all products of one may be
-// computed at the same time. The last one's are summed over x.
+// computed at the same time. The last one's are summed over x. The last three
+// tasks of the first stage are those of p_(d-2) p_(d-1) if d > 3.
 type program struct {
 	degree  int
 	missing int // the coefficient that is not computed, in whose place S(1) is summed
@@ -58,10 +59,10 @@ func programOf(d int) *program {
 		c, atOne := quadratic(1, 2)
 		b, b1 = c[:], atOne
 	case 4:
-		c, atOne := quadratic(1, 2)
+		c, atOne := quadratic(2, 3)
 		then := func(a, b set) set { return multiply(1, a, b) }
-		x0, x1, x3 := then(c[0], zero(3)), then(c[0], slope(3))^then(c[1], zero(3)), then(c[2], slope(3))
-		b1 = then(atOne, one(3))
+		x0, x1, x3 := then(c[0], zero(1)), then(c[0], slope(1))^then(c[1], zero(1)), then(c[2], slope(1))
+		b1 = then(atOne, one(1))
 		b = []set{x0, x1, x0 ^ x1 ^ x3 ^ b1, x3}
 	case 5:
 		c, c1 := quadratic(1, 2)

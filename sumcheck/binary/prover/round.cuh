@@ -19,6 +19,12 @@ struct Task {
   u32 out; // slot, or coefficient
 };
 
+// Program says what the rounds over elements multiply: three stages of tasks.
+struct Program {
+  u32 degree, missing, count[3], spare[3];
+  Task tasks[24];
+};
+
 // State of a proof. The host writes all of it before the first kernel: transcript, claim,
 // tables and program, and zeros elsewhere.
 struct State {
@@ -34,9 +40,7 @@ struct State {
   uint4 evals[8];
   uint4 to_polyval[512]; // [i][v]: image of v at bits 4i.. of an element
   uint4 from_polyval[512];
-  // The program of degree d.
-  u32 degree, missing, count[3], spare[3];
-  Task tasks[24];
+  Program program;
 };
 
 // convert applies a linear map given by tables of nibbles: 32 look-ups.
@@ -75,43 +79,42 @@ DEVICE_INLINE u32 times_x1(u32 v) {
 // times_number multiplies a limb by a number below 8.
 DEVICE_INLINE u32 times_number(u32 v, u32 y) { return (y & 1 ? v : 0) ^ (y & 2 ? times_x0(v) : 0) ^ (y & 4 ? times_x1(v) : 0); }
 
-// value_at is the polynomial's value at a number y below 8. Tower.
-DEVICE_INLINE uint4 value_at(const uint4 (&c)[ROUND_DEGREE + 1], u32 d, u32 y) {
-  uint4 s = pv_zero();
+// limb is a limb of an element.
+DEVICE_INLINE u32 limb(uint4 v, u32 i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
+
+// message_word is word `lane` of the message, S(0), S(2), .., S(d), from the limb lane & 3
+// of every coefficient of S; 0 where the message has no word. Tower.
+DEVICE_INLINE u32 message_word(const u32 (&c)[ROUND_DEGREE + 1], u32 d) {
+  u32 lane = threadIdx.x & 31, j = lane >> 2, y = j == 0 ? 0 : j + 1, s = 0;
 #pragma unroll
   for (i32 k = ROUND_DEGREE; k >= 0; k--)
-    if ((u32)k <= d)
-      s = make_uint4(times_number(s.x, y) ^ c[k].x, times_number(s.y, y) ^ c[k].y, times_number(s.z, y) ^ c[k].z, times_number(s.w, y) ^ c[k].w);
-  return s;
+    if ((u32)k <= d) s = times_number(s, y) ^ c[k];
+  return j < d ? s : 0;
 }
 
-// round_send ends a round: lane j < d of the warp passes the j-th element of the message,
-// S(0), S(2), .., S(d). All lanes get the challenge.
-DEVICE_CALL uint4 round_send(State *s, u32 round, u32 d, uint4 mine) {
+// round_end ends a round: lane i of the warp passes word i of the message, or 0 if it has
+// none. All lanes get the challenge in the POLYVAL basis. transcript is the state's, or a
+// copy of it that is nearer.
+DEVICE_CALL uint4 round_end(State *s, u32 *transcript, u32 round, u32 d, u32 word) {
   u32 lane = threadIdx.x & 31;
-  if (lane < d) s->rounds[round * d + lane] = mine;
-  __syncwarp();
-  tower t = tower_load(s->transcript);
+  tower t = tower_load(transcript);
+  u32 *message = (u32 *)(s->rounds + round * d);
+  if (lane < 4 * d) message[lane] = word;
   if (d <= 4) {
     u32 m[16];
 #pragma unroll
-    for (u32 j = 0; j < 4; j++) {
-      u32 x = shfl_idx(mine.x, j), y = shfl_idx(mine.y, j), z = shfl_idx(mine.z, j), w = shfl_idx(mine.w, j);
-      m[4 * j] = j < d ? x : 0;
-      m[4 * j + 1] = j < d ? y : 0;
-      m[4 * j + 2] = j < d ? z : 0;
-      m[4 * j + 3] = j < d ? w : 0;
-    }
+    for (u32 i = 0; i < 16; i++) m[i] = shfl_idx(word, i);
     tower_absorb(t, m, 4 * d);
   } else {
-    tower_absorb_list(t, (const u32 *)(s->rounds + round * d), 4 * d);
+    __syncwarp();
+    tower_absorb_list(t, message, 4 * d);
   }
   u32 c[4];
   tower_challenge(t, c);
   uint4 r = make_uint4(c[0], c[1], c[2], c[3]), p = warp_convert(s->to_polyval, r);
   __syncwarp();
   if (lane == 0) {
-    tower_store(s->transcript, t);
+    tower_store(transcript, t);
     s->point[round] = r;
     s->polyval[round] = p;
   }
@@ -125,18 +128,26 @@ DEVICE_CALL uint4 round_send(State *s, u32 round, u32 d, uint4 mine) {
     }
   }
   __syncwarp();
-  return r;
+  return p;
 }
 
-// round_send_coefficients is round_send from the coefficients of S: lane k <= d passes
+// round_send is round_end where lane j < d passes the j-th element of the message. All
+// lanes get the challenge of the tower.
+DEVICE_INLINE uint4 round_send(State *s, u32 round, u32 d, uint4 mine) {
+  u32 lane = threadIdx.x & 31, j = lane >> 2;
+  u32 word = limb(make_uint4(shfl_idx(mine.x, j), shfl_idx(mine.y, j), shfl_idx(mine.z, j), shfl_idx(mine.w, j)), lane & 3);
+  round_end(s, s->transcript, round, d, j < d ? word : 0);
+  return s->point[round];
+}
+
+// round_send_coefficients is round_end from the coefficients of S: lane k <= d passes
 // that of the k-th power. Tower.
 DEVICE_INLINE uint4 round_send_coefficients(State *s, u32 round, u32 d, uint4 mine) {
-  uint4 c[ROUND_DEGREE + 1];
+  u32 c[ROUND_DEGREE + 1], lane = threadIdx.x & 31;
 #pragma unroll
   for (u32 k = 0; k <= ROUND_DEGREE; k++)
-    c[k] = make_uint4(shfl_idx(mine.x, k), shfl_idx(mine.y, k), shfl_idx(mine.z, k), shfl_idx(mine.w, k));
-  u32 lane = threadIdx.x & 31;
-  return round_send(s, round, d, value_at(c, d, lane == 0 || lane >= d ? 0 : lane + 1));
+    c[k] = limb(make_uint4(shfl_idx(mine.x, k), shfl_idx(mine.y, k), shfl_idx(mine.z, k), shfl_idx(mine.w, k)), lane & 3);
+  return round_end(s, s->transcript, round, d, message_word(c, d));
 }
 
 // polynomial_at is the value at r of the polynomial of degree d <= 5 with coefficients c,

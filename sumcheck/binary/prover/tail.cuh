@@ -114,19 +114,20 @@ DEVICE_INLINE void mask_stage(u32 (&sum)[16], const Task &task, u32 slope, bool 
   }
 }
 
-// run_stages does all products but the last stage's, for 2^log positions.
-DEVICE_INLINE void run_stages(const State *program, uint4 *slots, u32 pitch, u32 log) {
+// run_stages does all products but the last stage's, for 2^log positions, and but the last
+// `known` of the first.
+DEVICE_INLINE void run_stages(const Program *program, uint4 *slots, u32 pitch, u32 log, u32 known) {
   u32 task = 0;
 #pragma unroll 1
   for (u32 stage = 0; stage < 2; stage++) {
-    u32 count = program->count[stage];
+    u32 all = program->count[stage], count = stage == 0 ? all - known : all;
 #pragma unroll 1
     for (u32 i = threadIdx.x; i < count << log; i += blockDim.x) {
       const Task &t = program->tasks[task + (i >> log)];
       uint4 *at = slots + (i & ((1u << log) - 1));
       at[t.out * pitch] = pv_mul(slots_sum(at, pitch, t.a), slots_sum(at, pitch, t.b));
     }
-    task += count;
+    task += all;
     if (count != 0) __syncthreads();
   }
 }
@@ -145,27 +146,35 @@ DEVICE_INLINE void complete(uint4 (&c)[ROUND_DEGREE + 1], const uint4 *sums, u32
     if (k == missing) c[k] = rest;
 }
 
-// send takes S to the transcript. POLYVAL; a warp.
-DEVICE_INLINE void send(State *s, u32 round, u32 d, const uint4 (&c)[ROUND_DEGREE + 1]) {
-  uint4 t[ROUND_DEGREE + 1];
+// send takes S to the transcript and returns the challenge. POLYVAL; a warp.
+DEVICE_INLINE uint4 send(State *s, u32 *transcript, u32 round, u32 d, const uint4 (&c)[ROUND_DEGREE + 1]) {
+  u32 words[ROUND_DEGREE + 1];
 #pragma unroll
-  for (u32 k = 0; k <= ROUND_DEGREE; k++) t[k] = k <= d ? warp_convert(s->from_polyval, c[k]) : pv_zero();
-  u32 lane = threadIdx.x & 31;
-  round_send(s, round, d, value_at(t, d, lane == 0 || lane >= d ? 0 : lane + 1));
+  for (u32 k = 0; k <= ROUND_DEGREE; k++) words[k] = k <= d ? limb(warp_convert(s->from_polyval, c[k]), threadIdx.x & 3) : 0;
+  return round_end(s, transcript, round, d, message_word(words, d));
 }
 
 // add_up adds the values of lanes that belong together, a power of two of neighbours up to
 // a warp, to an element of shared memory.
 DEVICE_INLINE void add_up(uint4 *sum, uint4 v, u32 neighbours, bool there) {
+  if (neighbours >= 32) {
+    v = warp_total(v);
+  } else {
 #pragma unroll 1
-  for (u32 m = 1; m < neighbours && m < 32; m *= 2)
-    v = make_uint4(v.x ^ shfl_xor(v.x, m), v.y ^ shfl_xor(v.y, m), v.z ^ shfl_xor(v.z, m), v.w ^ shfl_xor(v.w, m));
+    for (u32 m = 1; m < neighbours; m *= 2)
+      v = make_uint4(v.x ^ shfl_xor(v.x, m), v.y ^ shfl_xor(v.y, m), v.z ^ shfl_xor(v.z, m), v.w ^ shfl_xor(v.w, m));
+  }
   if (there && (threadIdx.x & 31 & neighbours - 1) == 0) {
     atomicXor(&sum->x, v.x);
     atomicXor(&sum->y, v.y);
     atomicXor(&sum->z, v.z);
     atomicXor(&sum->w, v.w);
   }
+}
+
+// load_program copies the program to shared memory. The block; a barrier is due.
+DEVICE_INLINE void load_program(Program *to, const Program &from) {
+  if (threadIdx.x < sizeof(Program) / 4) ((u32 *)to)[threadIdx.x] = ((const u32 *)&from)[threadIdx.x];
 }
 
 #define TAIL_TABLE(j) ((j) == 0 ? t0 : (j) == 1 ? t1 : (j) == 2 ? t2 : (j) == 3 ? t3 : t4)

@@ -106,6 +106,9 @@ const (
 	// tailMasks is the logarithm of the entries from which on it pays to leave products
 	// with patterns to masks, whose sums are multiplied by weights at the end.
 	tailMasks = 19
+	// tailPairs is the logarithm of the entries from which on it pays to make a table
+	// of the products of two patterns.
+	tailPairs = 20
 	// maskBits is the most bits of a pattern then.
 	maskBits = 4
 	// tailShared is the most dynamic shared memory that a block uses.
@@ -153,7 +156,8 @@ type tail struct {
 	first   device.Buffer[gf2.Element] // p_1 once it was bound here
 	rest    device.Buffer[gf2.Element] // p_2 .. p_d, stride apart
 	stride  int
-	levels  int // by patterns
+	levels  int                        // by patterns
+	pairs   device.Buffer[gf2.Element] // products of two patterns, if that is used
 }
 
 // tailLimits are what the plan goes by; tests take small ones.
@@ -163,10 +167,11 @@ type tailLimits struct {
 	log   int // logarithm of the most positions a block takes at a time
 	claim int // logarithm of the entries below which S(1) is summed up instead of taken from the claim
 	masks int // and from which on products with patterns are left to masks
+	pairs int // and from which on two patterns' products come from a table
 }
 
 func usualTail(q *device.Queue, degree int) tailLimits {
-	return tailLimits{last: tailLast[degree], units: q.Device().Info().Units, log: 30, claim: tailClaim, masks: tailMasks}
+	return tailLimits{last: tailLast[degree], units: q.Device().Info().Units, log: 30, claim: tailClaim, masks: tailMasks, pairs: tailPairs}
 }
 
 func newTail(q *device.Queue, start tailStart) (*tail, error) {
@@ -197,8 +202,14 @@ func newTailWithin(q *device.Queue, start tailStart, limits tailLimits) (*tail, 
 		t.stride = 1 << max(left-t.levels, 0)
 	}
 	if t.rest, err = device.Alloc[gf2.Element](q, t.stride*(start.Shape.Degree-1)); err != nil {
-		t.first.Free()
+		t.free()
 		return nil, err
+	}
+	if len(start.Patterns) > 2 && start.Done == 3 && left >= limits.pairs && t.masked(0) {
+		if t.pairs, err = device.Alloc[gf2.Element](q, 1<<16); err != nil {
+			t.free()
+			return nil, err
+		}
 	}
 	return t, nil
 }
@@ -206,6 +217,19 @@ func newTailWithin(q *device.Queue, start tailStart, limits tailLimits) (*tail, 
 func (t *tail) free() {
 	t.first.Free()
 	t.rest.Free()
+	t.pairs.Free()
+}
+
+// claimed says whether the round that is `bound` rounds after the first goes by the
+// claim, and masked whether it leaves products to masks.
+func (t *tail) claimed(bound int) bool {
+	left := t.Shape.Vars - t.Done - bound
+	return left > t.limits.last && left >= t.limits.claim
+}
+
+func (t *tail) masked(bound int) bool {
+	return t.claimed(bound) && len(t.Patterns) > 0 && bound <= t.levels &&
+		t.Shape.Vars-t.Done-bound >= t.limits.masks && t.Done+bound <= maskBits
 }
 
 func (t *tail) patternBytes() int { return max(1, 1<<t.Done/8) }
@@ -277,9 +301,7 @@ func (t *tail) launch() error {
 	if left < 1 {
 		return fmt.Errorf("binary sum-check: a tail of %d rounds, want at least 1", left)
 	}
-	bound := 0
-	// claimed says whether the round that binds the next variable goes by the claim.
-	claimed := func(bound int) bool { return left-bound > t.limits.last && left-bound >= t.limits.claim }
+	bound, d := 0, t.Shape.Degree
 	kernel := func(name string) device.Kernel { return device.Kernel{Source: tailSource, Name: name} }
 	for ; left-bound > t.limits.last; bound++ {
 		if err := t.q.Err(); err != nil {
@@ -288,23 +310,30 @@ func (t *tail) launch() error {
 		half := left - bound - 1
 		// All multiprocessors have blocks, or a block all the threads that it can use.
 		from, next := 0, 0
-		if claimed(bound) {
+		if t.claimed(bound) {
 			from = min(bound+1, 2)
 		}
-		if claimed(bound + 1) {
+		if t.claimed(bound + 1) {
 			next = 1
 		}
 		first, rest, tables := t.source(bound)
 		masked := 0
-		if from != 0 && rest&tailPattern != 0 && left-bound >= t.limits.masks && t.Done+bound <= maskBits {
+		if t.masked(bound) {
 			masked = bits.Len(uint(t.program.sums(false) - 1))
 		}
 		chunk := min(t.program.chunkLog(roundThreads, from == 0), t.limits.log, max(half-7, 2), half)
 		blocks := min(1<<(half-chunk), roundBlocks*t.limits.units)
-		args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(from), device.U32(next), device.U32(masked), device.U32(half), device.U32(chunk),
+		args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(d), device.U32(from), device.U32(next), device.U32(masked), device.U32(half), device.U32(chunk),
 			device.U32(t.program.slots), device.U32(first), device.U32(rest)}
 		args = append(args, tables...)
-		args = append(args, t.first.Arg(), t.rest.Arg(), device.U64(t.stride))
+		pairs := device.Null()
+		if bound == 0 && t.pairs.Len() > 0 {
+			pairs = t.pairs.Arg()
+			if err := t.q.Launch(kernel("binary_tail_pairs"), device.D1(256), device.D1(256), 0, t.State.Arg(), pairs); err != nil {
+				return err
+			}
+		}
+		args = append(args, pairs, t.first.Arg(), t.rest.Arg(), device.U64(t.stride))
 		shared := t.program.slots << chunk * gf2.Size
 		if rest&tailPattern != 0 {
 			shared += t.tableBytes() + 2*4<<chunk
@@ -318,7 +347,7 @@ func (t *tail) launch() error {
 	if t.Shape.Kind == binary.EqBits {
 		skip = 1
 	}
-	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(left - bound), device.U32(t.program.slots),
+	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(d), device.U32(left - bound), device.U32(t.program.slots),
 		device.U32(skip), device.U32(first), device.U32(rest)}
 	return t.q.Launch(kernel("binary_tail_last"), device.D1(1), device.D1(lastThreads), t.lastShared(left-bound), append(args, tables...)...)
 }
