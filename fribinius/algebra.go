@@ -1,30 +1,41 @@
 package fribinius
 
-import "github.com/zkwarp/zkwarp/field/gf2"
+import (
+	"math/bits"
 
-// EqTable is eq(point, x) for all x of the cube: point's first coordinate belongs to
-// the top bit of x.
-func EqTable(point []gf2.Element) []gf2.Element {
-	t := make([]gf2.Element, 1, 1<<len(point))
-	t[0] = gf2.One()
+	"github.com/zkwarp/zkwarp/field/gf2"
+)
+
+// eqPolyval is EqTable in POLYVAL's basis, whose products are the faster ones.
+func eqPolyval(point []gf2.Element) []gf2.Polyval {
+	t := make([]gf2.Polyval, 1, 1<<len(point))
+	t[0] = gf2.OnePolyval()
 	for _, z := range point {
+		p := z.Polyval()
 		t = t[:2*len(t)]
 		for i := len(t)/2 - 1; i >= 0; i-- {
-			hi := t[i].Mul(z)
+			hi := t[i].Mul(p)
 			t[2*i], t[2*i+1] = t[i].Add(hi), hi
 		}
 	}
 	return t
 }
 
+// EqTable is eq(point, x) for all x of the cube: point's first coordinate belongs to
+// the top bit of x.
+func EqTable(point []gf2.Element) []gf2.Element {
+	t := eqPolyval(point)
+	out := make([]gf2.Element, len(t))
+	gf2.FromPolyval(out, t)
+	return out
+}
+
 // Combine is the inner product of 128 elements with eq(r, .), r being seven
 // coordinates, the first of the top bit.
 func Combine(v, r []gf2.Element) gf2.Element {
-	var sum gf2.Element
-	for i, e := range EqTable(r) {
-		sum = sum.Add(e.Mul(v[i]))
-	}
-	return sum
+	p := make([]gf2.Polyval, len(v))
+	gf2.ToPolyval(p, v)
+	return gf2.DotPolyval(p, eqPolyval(r)).Element()
 }
 
 // Transpose is the 128 elements of which bit v of element u is bit u of v[v]: the rows
@@ -32,10 +43,14 @@ func Combine(v, r []gf2.Element) gf2.Element {
 func Transpose(v []gf2.Element) []gf2.Element {
 	out := make([]gf2.Element, 128)
 	for j, e := range v {
-		for u := range out {
-			if e.Bit(u) == 1 {
-				out[u] = out[u].Add(gf2.Basis(j))
-			}
+		basis := gf2.Basis(j)
+		for b := e.Lo; b != 0; b &= b - 1 {
+			u := &out[bits.TrailingZeros64(b)]
+			*u = u.Add(basis)
+		}
+		for b := e.Hi; b != 0; b &= b - 1 {
+			u := &out[64+bits.TrailingZeros64(b)]
+			*u = u.Add(basis)
 		}
 	}
 	return out
@@ -50,21 +65,26 @@ func Transpose(v []gf2.Element) []gf2.Element {
 // eq(z, y) (x) eq(r', y), and row u of it, the factor of Basis(u) on the left, the sum
 // of bit u of eq(z, y) times eq(r', y).
 func weight(z, r, batch []gf2.Element) gf2.Element {
-	rows := make([]gf2.Element, 128)
-	rows[0] = gf2.One()
+	rows := make([]gf2.Polyval, 128)
+	rows[0] = gf2.OnePolyval()
 	for i := range z {
-		next := make([]gf2.Element, 128)
-		right := r[i].Add(gf2.One())
+		next := make([]gf2.Polyval, 128)
+		gf2.ScalePolyval(next, rows, r[i].Add(gf2.One()).Polyval())
 		for u, e := range rows {
-			next[u] = next[u].Add(e.Mul(right))
 			left := z[i].Mul(gf2.Basis(u))
-			for w := range next {
-				next[w] = next[w].Add(e.MulBit(left.Bit(w)))
+			for _, half := range []struct {
+				bits uint64
+				rows []gf2.Polyval
+			}{{left.Lo, next[:64]}, {left.Hi, next[64:]}} {
+				for b := half.bits; b != 0; b &= b - 1 {
+					w := &half.rows[bits.TrailingZeros64(b)]
+					*w = w.Add(e)
+				}
 			}
 		}
 		rows = next
 	}
-	return Combine(rows, batch)
+	return gf2.DotPolyval(rows, eqPolyval(batch)).Element()
 }
 
 // evaluate is the value at r of the multilinear polynomial with these values on the

@@ -2,6 +2,7 @@ package fribinius
 
 import (
 	"slices"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/ntt/additive"
@@ -86,6 +87,8 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 		return &Error{-1, CheckShape, err}
 	}
 
+	challenges := make([]gf2.Polyval, len(r))
+	gf2.ToPolyval(challenges, r)
 	var folded []gf2.Element // what the last layer says about symbols of this one
 	for i, l := range p.layers {
 		if i > 0 {
@@ -116,12 +119,12 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 			}
 			value, ok := known[leaves[k]]
 			if !ok {
-				value = foldLeaf(symbols, uint32(leaves[k]), r[:l.Fold])
+				value = foldLeaf(symbols, uint32(leaves[k]), challenges[:l.Fold])
 				known[leaves[k]] = value
 			}
 			values[k] = value
 		}
-		indices, folded, r = leaves, values, r[l.Fold:]
+		indices, folded, challenges = leaves, values, challenges[l.Fold:]
 	}
 	for k, index := range indices {
 		if codeword[index] != folded[k] {
@@ -132,16 +135,30 @@ func (p *Params) queriesPass(tr *tower.Transcript, root Root, r []gf2.Element, p
 	return nil
 }
 
-// foldLeaf folds the symbols of a leaf to one, in their own memory.
-func foldLeaf(v []gf2.Element, leaf uint32, r []gf2.Element) gf2.Element {
+// leafTwiddles are the twiddles of the pairs of the first leaf.
+var leafTwiddles = sync.OnceValue(func() (t [1 << (maxFold - 1)]gf2.Polyval) {
+	for k := range t {
+		t[k] = additive.Twiddle(uint32(k)).Polyval()
+	}
+	return t
+})
+
+// foldLeaf folds the symbols of a leaf to one: additive.Fold of pairs, again and again,
+// in POLYVAL's basis.
+func foldLeaf(symbols []gf2.Element, leaf uint32, r []gf2.Polyval) gf2.Element {
+	v := make([]gf2.Polyval, len(symbols))
+	gf2.ToPolyval(v, symbols)
+	twiddles := leafTwiddles()
 	for _, x := range r {
 		half := len(v) / 2
 		// Twiddles are linear in the bits of the block's number.
-		first := additive.Twiddle(leaf * uint32(half))
+		first := additive.Twiddle(leaf * uint32(half)).Polyval()
 		for k := range half {
-			v[k] = additive.Fold(v[2*k], v[2*k+1], first.Add(additive.Twiddle(uint32(k))), x)
+			odd := v[2*k].Add(v[2*k+1])
+			even := v[2*k].Add(first.Add(twiddles[k]).Mul(odd))
+			v[k] = even.Add(x.Mul(even.Add(odd)))
 		}
 		v = v[:half]
 	}
-	return v[0]
+	return v[0].Element()
 }

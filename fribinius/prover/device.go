@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"math/bits"
 	"slices"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -97,11 +98,18 @@ func nibbles(m *gf2.Matrix) []gf2.Element {
 	return t
 }
 
-// weigher is what takes eq(z, y) to A(y), both in POLYVAL's basis.
-func weigher(batch []gf2.Element) *gf2.Matrix {
-	m := &gf2.Matrix{Columns: [128]gf2.Element(fribinius.EqTable(batch))}
-	return gf2.PolyvalMatrix().Times(m.Times(gf2.PolyvalInverse()))
+// polyvalWeigher is weigher from POLYVAL's basis.
+func polyvalWeigher(batch []gf2.Element) *gf2.Matrix {
+	m, inverse := weigher(batch), gf2.PolyvalInverse()
+	gf2.Apply(m.Columns[:], inverse.Columns[:], &gf2.Matrix{Columns: m.Columns})
+	return m
 }
+
+// polyvalMaps are the maps to POLYVAL's basis and from it, one behind the other.
+var polyvalMaps = sync.OnceValue(func() []gf2.Element {
+	to, from := gf2.PolyvalTables()
+	return slices.Concat(to, from)
+})
 
 // chain is the sum-check of an opening in a device's memory: nothing of it waits for the
 // host. Tables are folded from buffer to buffer, as the blocks of a launch have no order;
@@ -167,8 +175,7 @@ func (c *chain) alloc(batch []gf2.Element) (err error) {
 	if c.converted, err = device.Alloc[gf2.Element](q, 1<<n); err != nil {
 		return err
 	}
-	to, from := gf2.PolyvalTables()
-	if c.tables, err = device.Upload(q, slices.Concat(nibbles(weigher(batch)), to, from)); err != nil {
+	if c.tables, err = device.Upload(q, slices.Concat(nibbles(polyvalWeigher(batch)), polyvalMaps())); err != nil {
 		return err
 	}
 	if c.sums, err = device.Alloc[uint32](q, 8*maxBlocks); err != nil {

@@ -114,11 +114,22 @@ func (t *tables) split(a, b int, weight, message []gf2.Polyval) {
 	}
 }
 
+// weigher is the linear map that takes bit u of an element to eq(batch, u), to POLYVAL's
+// basis.
+func weigher(batch []gf2.Element) *gf2.Matrix {
+	columns := make([]gf2.Polyval, 128)
+	gf2.ToPolyval(columns, fribinius.EqTable(batch))
+	var m gf2.Matrix
+	for i, c := range columns {
+		m.Columns[i] = gf2.Element(c)
+	}
+	return &m
+}
+
 // begin makes the tables of the first round: the weights are eq(z, y) under the linear
 // map that takes bit u to eq(batch, u).
 func begin(q *device.Queue, eq, message []gf2.Element, batch []gf2.Element) (*tables, error) {
-	m := &gf2.Matrix{Columns: [128]gf2.Element(fribinius.EqTable(batch))}
-	m = gf2.PolyvalMatrix().Times(m)
+	m := weigher(batch)
 	t := newTables(len(eq) / 2)
 	err := q.Parallel(len(eq)/2, grain, func(a, b int) {
 		w, p := make([]gf2.Polyval, 2*(b-a)), make([]gf2.Polyval, 2*(b-a))
