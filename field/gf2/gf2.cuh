@@ -284,16 +284,7 @@ DEVICE_INLINE gf2 gf2_lane_value(const gf2_lane &l, u32 z) {
   y &= l.one[1];
   u32 h0 = y ^ (y1 & l.below[0]), h1 = y1 ^ ((y ^ gf2_word_x<16>(y1)) & l.below[0]);
   y &= l.one[0], y1 &= l.one[0];
-  // Halves of the sum go to halves of the warp, then quarters.
-  bool up = lane_id() & 16, odd = lane_id() & 8;
-  u32 s0 = up ? y : h0, s1 = up ? y1 : h1, k0 = up ? h0 : y, k1 = up ? h1 : y1;
-  k0 ^= shfl_xor(s0, 16);
-  k1 ^= shfl_xor(s1, 16);
-  u32 k = (odd ? k1 : k0) ^ shfl_xor(odd ? k0 : k1, 8);
-  k ^= shfl_xor(k, 4);
-  k ^= shfl_xor(k, 2);
-  k ^= shfl_xor(k, 1);
-  return gf2_make(shfl_idx(k, 0), shfl_idx(k, 8), shfl_idx(k, 16), shfl_idx(k, 24));
+  return gf2_make(warp_xor(y), warp_xor(y1), warp_xor(h0), warp_xor(h1));
 }
 
 // gf2_mul_warp is a b where all lanes of a warp bring the same a and b; all get it.

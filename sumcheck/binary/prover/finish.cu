@@ -2,13 +2,10 @@
 // transcript, and to the matrices of the fold. And what a window needs that has eq for
 // its first factor.
 #include "field/gf2/gf2.cuh"
+#include "sumcheck/binary/prover/finish.cuh"
 #include "sumcheck/binary/prover/round.cuh"
 
-#define FINISH_THREADS 512u
 #define MAX_SUMS 1296u // (2 D)^k for the windows there are
-
-// place_in_tiles is where the column of an output bit begins in the matrices (fold.cu).
-DEVICE_INLINE u32 place_in_tiles(u32 bit) { return (bit & 15) * 32 + 4 * (2 * (bit >> 5) + (bit >> 4 & 1)); }
 
 // matrix_rows writes word w of all columns of the matrix of prefix u of the fold, which
 // takes the tower's basis to the POLYVAL basis and multiplies by the weight: the warp's
@@ -20,35 +17,8 @@ DEVICE_INLINE void matrix_rows(const State *s, u32 *fragments, u32 u, u32 w, uin
 #pragma unroll
   for (u32 j = 0; j < 4; j++) {
     u32 column = gf2_transpose_warp(row[j]);
-    fragments[((u >> 1) * 512 + place_in_tiles(32 * j + lane) + w) * 2 + (u & 1)] = column;
+    fragments[fragment_place(u, 32 * j + lane, w)] = column;
   }
-}
-
-// expand makes one variable of a tensor of sums a variable of the product: its 2D entries
-// u D + e, for the value u of p_1's bit and the exponent e of the other factors', become
-// the D + 1 coefficients. The sum with u stands for (1 + c) c^e if u = 0, else for c c^e.
-DEVICE_INLINE void expand(uint4 *to, const uint4 *from, u32 D, u32 outer, u32 inner) {
-  const u32 count = outer * (D + 1) * inner;
-  for (u32 i = threadIdx.x; i < count; i += FINISH_THREADS) {
-    const u32 in = i % inner, m = i / inner % (D + 1), out = i / inner / (D + 1);
-    const uint4 *at = from + out * 2 * D * inner + in;
-    uint4 s = pv_zero();
-    if (m < D) s = at[m * inner];
-    if (m > 0) s = pv_add(s, pv_add(at[(m - 1) * inner], at[(D + m - 1) * inner]));
-    to[i] = s;
-  }
-}
-
-// inside says whether all of the n digits of i are at least 1: sums over {0,1} of those
-// monomials are 1, of all others 0.
-DEVICE_INLINE bool inside(u32 i, u32 D, u32 n) {
-  bool yes = true;
-#pragma unroll 1
-  for (u32 v = 0; v < n; v++) {
-    yes = yes && i % (D + 1) != 0;
-    i /= D + 1;
-  }
-  return yes;
 }
 
 // binary_window_finish does the k rounds for degree D. `front` is empty, and sums are the

@@ -23,7 +23,7 @@ var (
 var (
 	bitsHeader   = &kernel.Source{Name: "sumcheck/binary/prover/bits.cuh", Text: bitsText, Headers: []*kernel.Source{kernel.PTX}}
 	windowSource = &kernel.Source{Name: "sumcheck/binary/prover/window.cu", Text: windowText, Headers: []*kernel.Source{bitsHeader}}
-	finishSource = &kernel.Source{Name: "sumcheck/binary/prover/finish.cu", Text: finishText, Headers: []*kernel.Source{gf2.Header, roundHeader}}
+	finishSource = &kernel.Source{Name: "sumcheck/binary/prover/finish.cu", Text: finishText, Headers: []*kernel.Source{gf2.Header, roundHeader, finishHeader}}
 	foldSource   = &kernel.Source{Name: "sumcheck/binary/prover/fold.cu", Text: foldText, Headers: []*kernel.Source{kernel.PTX}}
 )
 

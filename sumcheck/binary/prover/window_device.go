@@ -15,6 +15,29 @@ import (
 // the fold writes and the tail reads.
 var deviceWindow = [binary.MaxDegree + 1]int{2: 4, 3: 4, 4: 3, 5: 3}
 
+// windowPlan is the rounds of a proof's first and second window.
+type windowPlan struct{ first, second int }
+
+// largeVars is the number of variables from which there is a second window: below, its
+// launches take longer than the rounds that it replaces.
+const largeVars = 22
+
+// largeWindows are the windows from there on, by the degree. A second window's masks grow
+// with the first one's rounds, and the tail is what they save.
+var largeWindows = [binary.MaxDegree + 1]windowPlan{2: {4, 3}, 3: {3, 2}, 4: {2, 2}, 5: {3, 0}}
+
+// windowsOf are those of a shape.
+func windowsOf(s binary.Shape) windowPlan {
+	w := windowPlan{first: deviceWindow[s.Degree]}
+	if s.Vars >= largeVars {
+		w = largeWindows[s.Degree]
+	}
+	if s.Vars < w.first+8 { // the pass takes 2^8 points at a time
+		w.first = 0
+	}
+	return w
+}
+
 // eqLow is how many of the last variables the table of eq has that the pass reads over and
 // over again: 2^13 elements are at home in the caches.
 const eqLow = 13
@@ -24,11 +47,14 @@ const eqLow = 13
 type windowProof struct {
 	q     *device.Queue
 	in    Instance
+	ks    windowPlan
 	w     window // k = 0: all rounds are the tail's
 	state device.Buffer[uint32]
+	next  *second // a second window, if there is one
 	tail  *tail
 
 	masks, sums, fragments device.Buffer[uint32]
+	allSums                device.Buffer[uint32] // sums, and behind them those of the second window
 	patterns               device.Buffer[uint8]
 	folded                 device.Buffer[gf2.Element] // p_1 after the window, in the POLYVAL basis
 
@@ -53,6 +79,9 @@ func (r *windowProof) free() {
 	if r.tail != nil {
 		r.tail.free()
 	}
+	if r.next != nil {
+		r.next.free()
+	}
 	for _, b := range r.memory {
 		b.Free()
 	}
@@ -60,12 +89,13 @@ func (r *windowProof) free() {
 
 // newWindowProof takes all memory of a proof of the instance whose state is given.
 func newWindowProof(q *device.Queue, in Instance, state device.Buffer[uint32]) (*windowProof, error) {
-	r := &windowProof{q: q, in: in, state: state}
-	k := deviceWindow[in.Degree]
-	if in.Vars < k+8 { // the pass takes 2^8 points at a time
-		k = 0
-	}
-	r.w = window{k: k, degree: in.Degree, points: 1 << (in.Vars - k)}
+	return newWindows(q, in, state, windowsOf(in.Shape))
+}
+
+// newWindows is newWindowProof with given windows.
+func newWindows(q *device.Queue, in Instance, state device.Buffer[uint32], ks windowPlan) (*windowProof, error) {
+	r := &windowProof{q: q, in: in, state: state, ks: ks}
+	r.w = window{k: ks.first, degree: in.Degree, points: 1 << (in.Vars - ks.first)}
 	if err := r.alloc(); err != nil {
 		r.free()
 		return nil, err
@@ -82,7 +112,13 @@ func (r *windowProof) alloc() error {
 			rows = 1
 		}
 		r.masks, errs[0] = take[uint32](r, w.maskWords())
-		r.sums, errs[1] = take[uint32](r, w.sumWords(rows))
+		words, more := w.sumWords(rows), 0
+		if r.ks.second > 0 {
+			more = secondSumWords(w.degree, w.k, r.ks.second)
+		}
+		if r.allSums, errs[1] = take[uint32](r, words+more); errs[1] == nil {
+			r.sums = r.allSums.Slice(0, words)
+		}
 		r.fragments, errs[2] = take[uint32](r, fragmentWords(w.k))
 	}
 	start := tailStart{Shape: r.in.Shape, Done: w.k, State: r.state, Ext: r.in.Ext}
@@ -115,6 +151,12 @@ func (r *windowProof) alloc() error {
 		}
 	}
 	var err error
+	if r.ks.second > 0 {
+		if r.next, err = newSecond(r.q, r.in.Shape, w.k, r.state, r.folded, r.in.Bits, r.allSums.Slice(r.sums.Len(), r.allSums.Len())); err != nil {
+			return err
+		}
+		start = r.next.tail()
+	}
 	r.tail, err = newTail(r.q, start)
 	return err
 }
@@ -126,6 +168,9 @@ func (r *windowProof) kernel(name string, grid, block device.Dim, args ...device
 // launch enqueues the proof, which is then in the state.
 func (r *windowProof) launch() error {
 	steps := []func() error{r.prepare, r.pass, r.finish, r.fold, r.tail.launch}
+	if r.next != nil {
+		steps = []func() error{r.prepare, r.pass, r.finish, r.fold, r.next.launch, r.tail.launch}
+	}
 	for _, step := range steps {
 		if err := errors.Join(r.q.Err(), step()); err != nil {
 			return err
@@ -144,7 +189,7 @@ func (r *windowProof) prepare() error {
 		}
 	}
 	if r.w.k > 0 {
-		return r.w.prepare(r.q, r.masks, r.patterns, r.sums, r.in.Bits)
+		return r.w.prepare(r.q, r.masks, r.patterns, r.allSums, r.in.Bits)
 	}
 	for j, c := range r.in.Bits {
 		p := r.patterns.Slice(j*r.w.patternBytes(), (j+1)*r.w.patternBytes())

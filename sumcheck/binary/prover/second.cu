@@ -1,0 +1,322 @@
+// A second window: k more rounds after the first one's, without a product for each
+// element. Let p_1 be bound by those rounds' challenges r, and the others still be bits,
+// p_j(u, v, x) with u for the variables that are bound, v for this window's. Then, of
+// B = p_2 ... p_d at r,
+//
+//     B_e(x) = sum over U = (u_2 .. u_d) of w_U m_(U,e)(x),  w_U = product of eq(r, u_j),
+//
+// where m_(U,e) is the coefficient of the monomial e, in this window's variables, of the
+// product of p_j(u_j, ., x): a bit. So the sums that the messages need (window.cu) are
+//
+//     C(v, e) = sum over U of w_U S(v, (U, e)),  S(v, m) = sum over x of m(x) p_1(v, x),
+//
+// and S is a product of matrices of bits: masks by x by the slices of p_1.
+#include "field/gf2/gf2.cuh"
+#include "sumcheck/binary/prover/finish.cuh"
+#include "sumcheck/binary/prover/round.cuh"
+
+// STEP is how many times 256 x a block takes between barriers: one a warp.
+#define STEP 8u
+// PITCH is the words between slices of two of them, so that words of four, in a row of
+// eight each, are in different banks.
+#define PITCH (GF2_SLICES + 8)
+// COLUMNS is how many masks a block sums for.
+#define COLUMNS 128u
+
+// second_power is b^e for e up to 3.
+DEVICE_INLINE constexpr u32 second_power(u32 b, u32 e) { return e == 0 ? 1 : e == 1 ? b : e == 2 ? b * b : b * b * b; }
+
+// second_coefficients makes coefficients of values on {0,1}^K.
+template <u32 K> DEVICE_INLINE void second_coefficients(u32 (&w)[1 << K]) {
+#pragma unroll
+  for (u32 s = 1; s < 1u << K; s *= 2)
+#pragma unroll
+    for (u32 u = 0; u < 1u << K; u++)
+      if (u & s) w[u] ^= w[u ^ s];
+}
+
+// second_times makes, of the coefficients of a polynomial of degree below P in each of K
+// variables, those of its product by a multilinear one. Exponents are digits in base D, for
+// the degree that all products have in the end: the first variable's is the top digit.
+template <u32 K, u32 D, u32 P> DEVICE_INLINE void second_times(u32 (&a)[second_power(D, K)], const u32 (&b)[1 << K]) {
+  // From the top down: what an entry is made of is itself and lower ones.
+#pragma unroll
+  for (u32 i = second_power(D, K); i-- > 0;) {
+    u32 sum = 0;
+#pragma unroll
+    for (u32 u = 0; u < 1u << K; u++) {
+      u32 from = i, place = 1, rest = i;
+      bool there = true;
+#pragma unroll
+      for (u32 v = 0; v < K; v++) {
+        u32 digit = rest % D, bit = u >> v & 1;
+        there = there && digit >= bit && digit - bit < P;
+        from -= bit * place;
+        rest /= D, place *= D;
+      }
+      if (there) sum = lop3<0x78>(sum, a[from], b[u]);
+    }
+    a[i] = sum;
+  }
+}
+
+// second_pass: block (t, s, v) adds to sums[v][t] the sums of the elements of prefix v that
+// the masks of tile t select, of every gridDim.y-th step from s on. A tile has as many U as
+// there is room for with all their masks. p_1 and the columns have 2^K prefixes (after the
+// 2^done of the columns) of `points` each.
+template <u32 D, u32 K> DEVICE_INLINE void second_pass(u32 *sums, const uint4 *__restrict__ p1, const u32 *const (&columns)[4], u32 done, u64 points) {
+  constexpr u32 E = second_power(D, K), room = COLUMNS / E;
+  SHARED_DYNAMIC(u32, masks);
+  u32 *slices = masks + STEP * PITCH;
+  const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31, v = blockIdx.z;
+  uint4 *stage = (uint4 *)(slices + STEP * PITCH) + 256 * warp;
+  const u64 words = points / 32;
+  const uint4 *from = p1 + v * points + lane;
+  gf2_gram acc;
+  gf2_gram_zero(acc);
+  for (u32 i = threadIdx.x; i < STEP * PITCH; i += 256) masks[i] = 0;
+  // Elements of a unit are copied ahead, and kept so that those 32 apart are in different
+  // banks: lane 4g + q then takes limb q of elements 32g .., whose bits of the columns are a word.
+  auto fetch = [&](u64 unit) {
+    if (8 * unit < words)
+#pragma unroll
+      for (u32 c = 0; c < 8; c++) copy_async(stage + 32 * c + (lane ^ c), from + unit * 256 + 32 * c);
+    copy_async_commit();
+  };
+  fetch((u64)blockIdx.y * STEP + warp);
+#pragma unroll 1
+  for (u64 first = (u64)blockIdx.y * STEP; 8 * first < words; first += (u64)gridDim.y * STEP) {
+    copy_async_wait<0>();
+    __syncthreads(); // slices and masks have been used
+    if (8 * (first + warp) < words) {
+      u32 z[32];
+      const u32 g = lane >> 2, q = lane & 3;
+#pragma unroll
+      for (u32 e = 0; e < 32; e++) z[e] = ((const u32 *)stage)[4 * (32 * g + (e ^ g)) + q];
+      gf2_slices_put(slices + warp * PITCH, z);
+    }
+    __syncwarp();
+    fetch(first + (u64)gridDim.y * STEP + warp);
+#pragma unroll 1
+    for (u32 task = threadIdx.x; task < room * 8 * STEP; task += 256) {
+      const u32 word = task % (8 * STEP), own = task / (8 * STEP), U = blockIdx.x * room + own;
+      const u64 i = 8 * first + word;
+      const bool there = i < words && U < 1u << done * (D - 1);
+      u32 m[E];
+#pragma unroll
+      for (u32 e = 0; e < E; e++) m[e] = 0;
+      if (there) {
+        u32 b[1 << K];
+#pragma unroll
+        for (u32 j = 0; j < D - 1; j++) {
+          const u32 u = U >> done * (D - 2 - j) & ((1u << done) - 1);
+#pragma unroll
+          for (u32 w = 0; w < 1u << K; w++) b[w] = ldg(columns[j] + ((u64)(u << K | w)) * words + i);
+          second_coefficients<K>(b);
+          if (j == 0) {
+#pragma unroll
+            for (u32 w = 0; w < 1u << K; w++) {
+              u32 at = 0;
+#pragma unroll
+              for (u32 k = 0; k < K; k++) at += (w >> k & 1) * second_power(D, k);
+              m[at] = b[w];
+            }
+          }
+          if (j == 1) second_times<K, D, 2>(m, b);
+          if (j == 2) second_times<K, D, 3>(m, b);
+          if (j == 3) second_times<K, D, 4>(m, b);
+        }
+      }
+      u32 *to = masks + (word >> 3) * PITCH + (word & 7);
+#pragma unroll
+      for (u32 e = 0; e < E; e++) {
+        const u32 row = own * E + e;
+        to[row * 8 + (row >> 5) * 8] = m[e];
+      }
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (u32 k = 0; k < STEP && 8 * (first + k) < words; k++) gf2_gram_add(acc, masks + k * PITCH, slices + k * PITCH);
+  }
+  copy_async_wait<0>();
+  __syncthreads();
+  gf2_gram_put(masks, acc);
+  __syncthreads();
+  u32 *to = sums + (v * gridDim.x + blockIdx.x) * 4 * COLUMNS;
+  for (u32 i = threadIdx.x; i < 4 * COLUMNS; i += 256) atomicXor(to + i, masks[i]);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) binary_second_pass_d2(u32 *sums, const uint4 *__restrict__ p1, u32 done, u64 points, const u32 *__restrict__ p2) {
+  const u32 *const columns[4] = {p2, nullptr, nullptr, nullptr};
+  second_pass<2, 3>(sums, p1, columns, done, points);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) binary_second_pass_d3(u32 *sums, const uint4 *__restrict__ p1, u32 done, u64 points, const u32 *__restrict__ p2, const u32 *__restrict__ p3) {
+  const u32 *const columns[4] = {p2, p3, nullptr, nullptr};
+  second_pass<3, 2>(sums, p1, columns, done, points);
+}
+
+extern "C" __global__ void __launch_bounds__(256, 2) binary_second_pass_d4(u32 *sums, const uint4 *__restrict__ p1, u32 done, u64 points, const u32 *__restrict__ p2, const u32 *__restrict__ p3,
+                                                                        const u32 *__restrict__ p4) {
+  const u32 *const columns[4] = {p2, p3, p4, nullptr};
+  second_pass<4, 2>(sums, p1, columns, done, points);
+}
+
+// binary_second_sums: block (e, v) makes C(v, e), of E = gridDim.x, from the sums of `tiles`
+// tiles.
+extern "C" __global__ void __launch_bounds__(256) binary_second_sums(const u32 *state, uint4 *out, const uint4 *__restrict__ sums, u32 D, u32 done, u32 tiles) {
+  const State *s = (const State *)state;
+  __shared__ uint4 parts[8];
+  const u32 E = gridDim.x, e = blockIdx.x, v = blockIdx.y, room = COLUMNS / E, mask = (1u << done) - 1;
+  uint4 sum = pv_zero();
+#pragma unroll 1
+  for (u32 U = threadIdx.x; U >> done * (D - 1) == 0; U += 256) {
+    uint4 w = sums[(v * tiles + U / room) * COLUMNS + U % room * E + e];
+#pragma unroll 1
+    for (u32 j = 0; j < D - 1; j++) w = pv_mul(w, s->weights[U >> done * j & mask]);
+    sum = pv_add(sum, w);
+  }
+  sum = warp_total(sum);
+  if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = sum;
+  __syncthreads();
+  if (threadIdx.x >= 32) return;
+  sum = warp_total(threadIdx.x < 8 ? parts[threadIdx.x & 7] : pv_zero());
+  if (threadIdx.x == 0) out[v * E + e] = sum;
+}
+
+// binary_second_finish does rounds `done` to done + k - 1 for degree D, from C, and leaves the
+// matrices of the fold, from the POLYVAL basis to itself. The block is the only one.
+extern "C" __global__ void __launch_bounds__(512) binary_second_finish(u32 *state, const uint4 *__restrict__ sums, u32 *fragments, u32 D, u32 done, u32 k) {
+  State *s = (State *)state;
+  __shared__ uint4 first[128], second[128], message[ROUND_DEGREE + 1];
+  const u32 id = threadIdx.x, warp = id >> 5, lane = id & 31;
+  u32 size = 1, E = 1;
+  for (u32 v = 0; v < k; v++) size *= 2 * D, E *= D;
+  if (id < size) {
+    u32 u = 0, e = 0, power = 1;
+#pragma unroll 1
+    for (u32 v = 0, rest = id; v < k; v++) {
+      u |= rest % (2 * D) / D << v;
+      e += rest % D * power; // D divides 2 D
+      rest /= 2 * D, power *= D;
+    }
+    first[id] = sums[u * E + e];
+  }
+  __syncthreads();
+  uint4 *now = first, *next = second;
+  u32 outer = 1;
+#pragma unroll 1
+  for (u32 inner = size / (2 * D); inner > 0; inner /= 2 * D) {
+    expand(next, now, D, outer, inner);
+    outer *= D + 1;
+    __syncthreads();
+    uint4 *t = now;
+    now = next, next = t;
+  }
+  size = outer; // (D+1)^k coefficients
+#pragma unroll 1
+  for (u32 round = 0; round < k; round++) {
+    const u32 rest = size / (D + 1);
+    if (warp <= D) {
+      uint4 c = pv_zero();
+      for (u32 i = lane; i < rest; i += 32)
+        if (inside(i, D, k - 1 - round)) c = pv_add(c, now[warp * rest + i]);
+      c = warp_convert(s->from_polyval, warp_total(c));
+      if (lane == 0) message[warp] = c;
+    }
+    __syncthreads();
+    if (warp == 0) round_send_coefficients(s, done + round, D, message[lane <= D ? lane : 0]);
+    __syncthreads();
+    const uint4 r = s->polyval[done + round];
+    if (id < rest) {
+      uint4 v = now[D * rest + id];
+#pragma unroll 1
+      for (u32 m = D; m-- > 0;) v = pv_add(pv_mul(v, r), now[m * rest + id]);
+      next[id] = v;
+    }
+    __syncthreads();
+    uint4 *t = now;
+    now = next, next = t;
+    size = rest;
+  }
+  if (warp == 0) {
+    uint4 c = warp_convert(s->from_polyval, now[0]);
+    if (lane == 0) s->claim = c;
+  }
+  __syncthreads();
+  // The weights of the prefixes, then columns of matrices: a warp 32 of them.
+  if (id < 1u << k) {
+    uint4 w = pv_one();
+#pragma unroll 1
+    for (u32 v = 0; v < k; v++) {
+      const uint4 r = s->polyval[done + v];
+      w = pv_mul(w, id >> (k - 1 - v) & 1 ? r : pv_add(r, pv_one()));
+    }
+    first[id] = w;
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (u32 i = warp; i < 4u << k; i += 16) {
+    const u32 u = i >> 2, w = i & 3;
+    const u32 bit = 1u << lane;
+    const uint4 p = pv_mul(first[u], make_uint4(w == 0 ? bit : 0, w == 1 ? bit : 0, w == 2 ? bit : 0, w == 3 ? bit : 0));
+    const u32 row[4] = {p.x, p.y, p.z, p.w};
+#pragma unroll
+    for (u32 j = 0; j < 4; j++) fragments[fragment_place(u, 32 * j + lane, w)] = gf2_transpose_warp(row[j]);
+  }
+}
+
+// second_word is the bits of prefixes 32q .. of a column at the lane's point: bit u of the
+// result is that of prefix 32q + u at point 32i + lane.
+DEVICE_INLINE u32 second_word(const u32 *column, u32 q, u32 prefixes, u64 words, u64 i) {
+  const u32 u = 32 * q + (threadIdx.x & 31);
+  return gf2_transpose_warp(u < prefixes ? ldg(column + u * words + i) : 0);
+}
+
+// binary_second_patterns writes the bits of all of 2^vars prefixes at each point as a
+// pattern of two bytes; vars is at most 4. Warps take 32 points.
+extern "C" __global__ void __launch_bounds__(256) binary_second_patterns(u16 *patterns, const u32 *__restrict__ column, u32 vars, u64 words) {
+  u64 i = (u64)blockIdx.x * 8 + (threadIdx.x >> 5);
+  if (i >= words) return;
+  u32 w = second_word(column, 0, 1u << vars, words, i);
+  patterns[32 * i + (threadIdx.x & 31)] = (u16)w;
+}
+
+// binary_second_bind writes a column of bits bound at `vars` challenges, 5 to 7, POLYVAL.
+// Shared memory: 256 sums of weights for each byte of a point's 2^vars bits.
+extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *state, uint4 *out, const u32 *__restrict__ column, u32 vars, u64 words) {
+  const State *s = (const State *)state;
+  SHARED_DYNAMIC(uint4, tables);
+  __shared__ uint4 weights[128];
+  const u32 id = threadIdx.x, prefixes = 1u << vars, lane = id & 31;
+  if (id < prefixes) {
+    uint4 w = pv_one();
+#pragma unroll 1
+    for (u32 v = 0; v < vars; v++) {
+      const uint4 r = s->polyval[v];
+      w = pv_mul(w, id >> (vars - 1 - v) & 1 ? r : pv_add(r, pv_one()));
+    }
+    weights[id] = w;
+  }
+  __syncthreads();
+  for (u32 e = id; e < 32 * prefixes; e += 512) {
+    const u32 byte = e >> 8;
+    uint4 sum = pv_zero();
+#pragma unroll 1
+    for (u32 b = 0; b < 8; b++)
+      if (e >> b & 1) sum = pv_add(sum, weights[8 * byte + b]);
+    tables[e] = sum;
+  }
+  __syncthreads();
+#pragma unroll 1
+  for (u64 i = (u64)blockIdx.x * 16 + (id >> 5); i < words; i += (u64)gridDim.x * 16) {
+    uint4 sum = pv_zero();
+#pragma unroll 1
+    for (u32 q = 0; 32 * q < prefixes; q++) {
+      const u32 w = second_word(column, q, prefixes, words, i);
+#pragma unroll
+      for (u32 b = 0; b < 4; b++) sum = pv_add(sum, tables[1024 * q + 256 * b + (w >> 8 * b & 255)]);
+    }
+    out[32 * i + lane] = sum;
+  }
+}
