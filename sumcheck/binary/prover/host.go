@@ -30,13 +30,19 @@ type host struct {
 	point []gf2.Element
 	proof *binary.Proof
 
+	tiles *tiles // p_1, if it is not in memory
+
 	product, folded []gf2.Polyval // working memory of BDT-1 by tables
 
 	memory []device.Buffer[gf2.Polyval]
 }
 
+func newHost(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element) *host {
+	return &host{ctx: ctx, q: q, tr: tr, in: in, n: in.Vars, d: in.Degree, claim: value, proof: &binary.Proof{}}
+}
+
 func proveHost(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, a Algorithm) (*binary.Proof, error) {
-	h := &host{ctx: ctx, q: q, tr: tr, in: in, n: in.Vars, d: in.Degree, claim: value, proof: &binary.Proof{}}
+	h := newHost(ctx, q, tr, in, value)
 	defer h.free()
 	var err error
 	switch {
@@ -78,8 +84,15 @@ func (h *host) free() {
 	}
 }
 
-// stopped is the error of a context that is done.
-func (h *host) stopped() error { return errors.Join(h.ctx.Err(), h.q.Err()) }
+// stopped is the error of a context that is done, or of a table that is read.
+func (h *host) stopped() error {
+	if h.tiles != nil {
+		if err := h.tiles.failed(); err != nil {
+			return err
+		}
+	}
+	return errors.Join(h.ctx.Err(), h.q.Err())
+}
 
 // round is the number of the next round, from 0.
 func (h *host) round() int { return len(h.point) }
@@ -142,11 +155,14 @@ func (h *host) chunks(n int, body func(lo, hi int)) error {
 	}
 	err := h.q.Parallel((n+hostChunk-1)/hostChunk, 1, func(lo, hi int) {
 		// A long pass ends soon when nobody waits for it any more.
-		for ; lo < hi && h.ctx.Err() == nil; lo += passes {
+		for ; lo < hi && h.stopped() == nil; lo += passes {
 			body(lo*hostChunk, min(min(lo+passes, hi)*hostChunk, n))
 		}
 	})
-	return errors.Join(err, h.stopped())
+	if err == nil {
+		err = h.stopped()
+	}
+	return err
 }
 
 // passes is the number of chunks between two looks at the context.

@@ -209,7 +209,7 @@ func (h *host) boundLead() (hostTable, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &extTable{values: dst}, h.combine(dst, values, eqValues(h.point, gf2.One()))
+	return &extTable{values: dst}, h.combine(dst, eqValues(h.point, gf2.One()))
 }
 
 // boundColumn is a column with the variables of the rounds so far bound.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/field/gf2"
 )
@@ -204,7 +205,8 @@ func TestCombine(t *testing.T) {
 		for _, size := range []int{1, 32, 64, 1024} {
 			weights, values := randomTable(rng, 1<<k), randomTable(rng, size<<k)
 			got := make([]gf2.Polyval, size)
-			if err := (&host{ctx: t.Context(), q: q}).combine(got, values, weights); err != nil {
+			h := &host{ctx: t.Context(), q: q, in: Instance{Ext: []device.Buffer[gf2.Element]{devicetest.Upload(t, q, values)}}}
+			if err := h.combine(got, weights); err != nil {
 				t.Fatal(err)
 			}
 			for x := range got {

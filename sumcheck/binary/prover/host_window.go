@@ -112,13 +112,14 @@ func (h *host) windowSums(s *scheme) ([]gf2.Element, error) {
 	if s.eq {
 		return h.windowEqSums(s, size, cols)
 	}
-	values := h.in.Ext[0].Host()
 	return sums(h, size, power(s.d+1, s.k), func(lo, hi int, sum []gf2.Element) {
 		w := newWindowBlock(s)
-		for ; lo < hi; lo += hostChunk {
-			n := min(hostChunk, hi-lo)
-			w.add(s.masks(w.masks, cols, size, lo, n), values[lo:], size, n)
-		}
+		h.pieces(lo, hi, size, 1<<s.k, func(values []gf2.Element, stride, from, to int) {
+			for x := from; x < to; x += hostChunk {
+				n := min(hostChunk, to-x)
+				w.add(s.masks(w.masks, cols, size, x, n), values[x-from:], stride, n)
+			}
+		})
 		w.result(sum)
 	})
 }
@@ -249,7 +250,7 @@ func (h *host) windowFold(k int) (*hostTail, error) {
 		if err != nil {
 			return nil, err
 		}
-		if err := h.combine(values, h.in.Ext[0].Host(), eqValues(h.point, gf2.One())); err != nil {
+		if err := h.combine(values, eqValues(h.point, gf2.One())); err != nil {
 			return nil, err
 		}
 		t.tables = append(t.tables, values)

@@ -57,7 +57,10 @@ func (e *InstanceError) Error() string {
 // check says what is wrong with the instance: the shape's own error, an
 // *InstanceError, that of gf2.CheckColumn, or device.ErrUsage for a buffer of
 // another device.
-func (in Instance) check(q *device.Queue) error {
+func (in Instance) check(q *device.Queue) error { return in.checkBut(q, false) }
+
+// checkBut is check; p_1 may be elsewhere.
+func (in Instance) checkBut(q *device.Queue, elsewhere bool) error {
 	if err := in.Shape.Check(); err != nil {
 		return err
 	}
@@ -71,9 +74,13 @@ func (in Instance) check(q *device.Queue) error {
 	if in.Kind == binary.EqBits {
 		point = in.Vars
 	}
+	tables := in.Shape.Ext()
+	if elsewhere {
+		tables = 0
+	}
 	if err := errors.Join(
 		wrong("coordinates of z", point, len(in.Z)),
-		wrong("tables", in.Shape.Ext(), len(in.Ext)),
+		wrong("tables", tables, len(in.Ext)),
 		wrong("columns", in.Shape.Bits(), len(in.Bits)),
 	); err != nil {
 		return err
