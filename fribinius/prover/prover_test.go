@@ -3,6 +3,7 @@ package prover
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -69,6 +70,22 @@ func TestComplete(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// The format's bytes stay what they are.
+func TestGolden(t *testing.T) {
+	n := instance(t, 18, 2, 7)
+	root, value, pf := n.prove(t, tower.New(tower.LabelFRIBinius))
+	data, err := n.p.AppendProof(nil, pf)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintf("%08x %v %d %x", root, value, len(data), sha256.Sum256(data))
+	const want = "[331ceb13 89640444 19d48f64 ce19d680 9a4fe842 6b7aa65f e6ff22ec e32f94ad] f09385e2b5b47695aa3f56ae60d79665 50100 " +
+		"42303f527e4eb82e5afe5e359da981ab2fd11ddd7b9bde143669417addb1c7c9"
+	if got != want {
+		t.Errorf("root, value, length and SHA-256 of the proof are\n%s, want\n%s", got, want)
 	}
 }
 
