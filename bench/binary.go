@@ -33,7 +33,7 @@ func binaryCases() []Case {
 				if a != binaryprover.Window {
 					name += "-" + a.String()
 				}
-				cases = append(cases, Case{Suite: binarySuite, Name: name, Large: n > 20 || n > 12 && a != binaryprover.Window,
+				cases = append(cases, Case{Suite: binarySuite, Name: name, Kernels: binaryKernels[a], Large: n > 20 || n > 12 && a != binaryprover.Window,
 					About: fmt.Sprintf("sum-check of p_1 over GF(2^128) and %d of bits, algorithm %s", d-1, a),
 					Run:   func(e *Env) ([]Measurement, error) { return binarySkips(binaryRounds(e, last, n, d, a)) }})
 			}
@@ -41,10 +41,19 @@ func binaryCases() []Case {
 	}
 	for _, n := range []int{12, 20, 24, 28} {
 		cases = append(cases, Case{Suite: binarySuite, Name: fmt.Sprintf("commit-n%d", n), Large: n > 24,
-			About: "FRI-Binius commitment to 2^n bits, and its opening at a point",
-			Run:   func(e *Env) ([]Measurement, error) { return binarySkips(binaryCommit(e, n)) }})
+			Kernels: []string{"fribinius_round", "merkle_leaves_blake3"}, About: "FRI-Binius commitment to 2^n bits, and its opening at a point",
+			Run: func(e *Env) ([]Measurement, error) { return binarySkips(binaryCommit(e, n)) }})
 	}
 	return cases
+}
+
+// binaryKernels are what an algorithm cannot do without.
+var binaryKernels = map[binaryprover.Algorithm][]string{
+	binaryprover.Window:   {"binary_window_pass", "binary_window_finish", "binary_tail_last"},
+	binaryprover.BDT1:     {"binary_compose", "binary_scale"},
+	binaryprover.BDT2:     {"binary_terms_round", "binary_scale"},
+	binaryprover.SumCATS1: {"binary_terms_round", "binary_scale"},
+	binaryprover.SumCATS2: {"binary_terms_round", "binary_get_batches"},
 }
 
 // binarySkips leaves out what the machine is too small for, or has no kernels for.
