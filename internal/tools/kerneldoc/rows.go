@@ -42,6 +42,8 @@ var rows = []row{
 	{"binary sum-check: eq for the first factor", "the same for kind `eq-bits`: two tables of eq, the weights of the pass's sums, and what is left of eq after the first rounds",
 		[]string{"binary_eq_*"}, "16 written for every 2^k", nil},
 	{"binary sum-check: small sizes", "the same: bits as bytes, where all rounds are the tail's", []string{"binary_patterns1"}, "", nil},
+	{"binary sum-check: rounds by masks", "the same, large tables after the window: values of the product of all factors but the last at a few points, summed under the last one's bits",
+		[]string{"binary_mask_*"}, "16 an element of p_1 and the patterns of the others read; p_2 .. p_d written at the end", nil},
 	{"binary sum-check: fold", "the same: up to four challenges at once, products by constants as a matrix of bits",
 		[]string{"binary_fold*"}, "16 an element read, 16 for every 2^k written", nil},
 	{"binary sum-check: rounds over elements", "the same: a round a launch binds by the challenge before and sums in the basis of POLYVAL, carry-less products by multipliers; the last rounds are one block's",

@@ -3,16 +3,16 @@
 // its first factor.
 #include "field/gf2/gf2.cuh"
 #include "sumcheck/binary/prover/finish.cuh"
-#include "sumcheck/binary/prover/round.cuh"
+#include "sumcheck/binary/prover/patterns.cuh"
 
 #define MAX_SUMS 1296u // (2 D)^k for the windows there are
 
-// matrix_rows writes word w of all columns of the matrix of prefix u of the fold, which
-// takes the tower's basis to the POLYVAL basis and multiplies by the weight: the warp's
-// lanes multiply the images of 32 basis elements, and turn them around.
-DEVICE_INLINE void matrix_rows(const State *s, u32 *fragments, u32 u, u32 w, uint4 weight) {
-  const u32 lane = threadIdx.x & 31, i = 32 * w + lane;
-  const uint4 p = pv_mul(weight, s->to_polyval[16 * (i >> 2) + (1u << (i & 3))]);
+// matrix_rows writes word w of all columns of the matrix of prefix u of a fold, whose row i
+// is the weight times the image of basis element i, in the POLYVAL basis: the warp's lanes
+// multiply 32 images, and turn them around.
+DEVICE_INLINE void matrix_rows(u32 *fragments, u32 u, u32 w, uint4 weight, uint4 image) {
+  const u32 lane = threadIdx.x & 31;
+  const uint4 p = pv_mul(weight, image);
   const u32 row[4] = {p.x, p.y, p.z, p.w};
 #pragma unroll
   for (u32 j = 0; j < 4; j++) {
@@ -20,6 +20,9 @@ DEVICE_INLINE void matrix_rows(const State *s, u32 *fragments, u32 u, u32 w, uin
     fragments[fragment_place(u, 32 * j + lane, w)] = column;
   }
 }
+
+// lane_of is lane i's value.
+DEVICE_INLINE uint4 lane_of(uint4 v, u32 i) { return make_uint4(shfl_idx(v.x, i), shfl_idx(v.y, i), shfl_idx(v.z, i), shfl_idx(v.w, i)); }
 
 // binary_window_finish does the k rounds for degree D. `front` is empty, and sums are the
 // pass's, 8 groups elements for each of 2^k prefixes; or it is eq(z, u) for the prefixes,
@@ -88,7 +91,76 @@ extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *stat
   }
   if (front) return;
 #pragma unroll 1
-  for (u32 i = warp; i < 4u << k; i += FINISH_THREADS / 32) matrix_rows(s, fragments, i >> 2, i & 3, s->weights[i >> 2]);
+  for (u32 i = warp; i < 4u << k; i += FINISH_THREADS / 32) {
+    const u32 bit = 32 * (i & 3) + lane; // of an element of the tower
+    matrix_rows(fragments, i >> 2, i & 3, s->weights[i >> 2], s->to_polyval[16 * (bit >> 2) + (1u << (bit & 3))]);
+  }
+}
+
+// binary_mask_finish ends a round of mask.cu: sums[D][2^vars], POLYVAL, where vars - 1
+// challenges were drawn before, become the message, and are cleared. `inverse` is that of
+// X^2 + X. The fragments are of the fold by the challenge. One block.
+extern "C" __global__ void __launch_bounds__(512) binary_mask_finish(u32 *state, uint4 *sums, u32 *fragments, u32 D, u32 vars, u64 inverse_low, u64 inverse_high) {
+  State *s = (State *)state;
+  __shared__ uint4 value[ROUND_DEGREE][2]; // of A p_d, with p_d's value for c = 0, 1 for a factor
+  const u32 id = threadIdx.x, lane = id & 31, warp = id >> 5, round = vars - 1;
+  if (id < 2 * ROUND_DEGREE) value[id >> 1][id & 1] = pv_zero();
+  __syncthreads();
+#pragma unroll 1
+  for (u32 i = id; i < D << vars; i += FINISH_THREADS) {
+    const u32 prefix = i & ((1u << vars) - 1);
+    const uint4 v = pv_mul(s->weights[prefix >> 1], sums[i]);
+    sums[i] = pv_zero();
+    u32 *to = (u32 *)&value[i >> vars][prefix & 1];
+    atomicXor(to, v.x);
+    atomicXor(to + 1, v.y);
+    atomicXor(to + 2, v.z);
+    atomicXor(to + 3, v.w);
+  }
+  __syncthreads();
+  if (warp == 0) {
+    // Lane v < 2 has A's coefficients from its values at 0, 1, infinity and X.
+    const u32 v = lane & 1;
+    uint4 a[ROUND_DEGREE];
+    for (u32 m = 0; m < ROUND_DEGREE; m++) a[m] = pv_zero();
+    a[0] = value[0][v];
+    const uint4 one = value[1][v];
+    if (D == 2) {
+      a[1] = pv_add(a[0], one);
+    } else if (D == 3) {
+      a[2] = value[2][v];
+      a[1] = pv_add(a[0], one, a[2]);
+    } else {
+      a[3] = value[2][v];
+      const uint4 both = pv_add(a[0], one, a[3]); // a_1 + a_2
+      // A(X) + a_0 + a_3 X^3 + (a_1 + a_2) X = a_2 (X^2 + X)
+      const uint4 x = times_x(pv_add(both, times_x(times_x(a[3]))));
+      a[2] = pv_mul(pv_add(value[3][v], a[0], x), make_uint4((u32)inverse_low, (u32)(inverse_low >> 32), (u32)inverse_high, (u32)(inverse_high >> 32)));
+      a[1] = pv_add(both, a[2]);
+    }
+    // S = A_0 (1 + c) + A_1 c, A_v the one with p_d(v).
+    uint4 c[ROUND_DEGREE + 1], mine = pv_zero();
+    c[0] = lane_of(a[0], 0);
+#pragma unroll
+    for (u32 m = 1; m <= ROUND_DEGREE; m++) {
+      const uint4 before = a[m - 1], here = m < ROUND_DEGREE ? a[m < ROUND_DEGREE ? m : 0] : pv_zero();
+      c[m] = pv_add(lane_of(here, 0), lane_of(before, 0), lane_of(before, 1));
+    }
+#pragma unroll
+    for (u32 m = 0; m <= ROUND_DEGREE; m++) {
+      const uint4 t = warp_convert(s->from_polyval, c[m]);
+      if (lane == m) mine = t;
+    }
+    round_send_coefficients(s, round, D, mine);
+    const uint4 claim = warp_convert(s->from_polyval, polynomial_at(c, D, s->polyval[round]));
+    if (lane == 0) s->claim = claim;
+  }
+  __syncthreads();
+  if (warp < 8) {
+    const uint4 r = s->polyval[round];
+    const u32 w = warp & 3, bit = 1u << lane;
+    matrix_rows(fragments, warp >> 2, w, warp < 4 ? pv_add(r, pv_one()) : r, make_uint4(w == 0 ? bit : 0, w == 1 ? bit : 0, w == 2 ? bit : 0, w == 3 ? bit : 0));
+  }
 }
 
 // ---- eq as the first factor -----------------------------------------------------------

@@ -15,7 +15,7 @@ func ProveWindows(q *device.Queue, tr *tower.Transcript, in Instance, value gf2.
 		return nil, err
 	}
 	defer state.Free()
-	r, err := newWindows(q, in, state, windowPlan{first, second})
+	r, err := newWindows(q, in, state, windowPlan{first: first, second: second})
 	if err != nil {
 		return nil, err
 	}

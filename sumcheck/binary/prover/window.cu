@@ -11,10 +11,8 @@
 // exclusive or of the elements that a mask selects, a product of a matrix of masks by
 // one of bit planes over GF(2), for which there is an instruction: mma_b1 counts, and
 // the sum is the count's parity.
-#include "sumcheck/binary/prover/bits.cuh"
+#include "sumcheck/binary/prover/planes.cuh"
 
-// UNIT is how many x one matrix instruction takes.
-#define UNIT 256u
 // Of a warp's units, STAGES - 1 are on their way while it works on one.
 #define WARPS 4u
 #define STAGES 3u
@@ -204,26 +202,6 @@ extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k3_d5(u32 
   if (i < words) prepare<3, 5>(masks, patterns, p2, p3, p4, p5, words, i);
 }
 
-// place is where a stage keeps element x of a unit: four lanes that read elements 32
-// apart then read from different banks.
-DEVICE_INLINE u32 place(u32 x) { return x ^ (x >> 5 & 7); }
-
-// fetch starts to copy a unit's elements.
-DEVICE_INLINE void fetch(uint4 *stage, const uint4 *__restrict__ from, u32 lane) {
-#pragma unroll
-  for (u32 c = 0; c < UNIT / 32; c++) copy_async(stage + place(32 * c + lane), from + 32 * c + lane);
-}
-
-// planes leaves, for lane 4g + t, bit i of word p as bit 16g + p of element 32(4h + t) + i.
-template <u32 H> DEVICE_INLINE void planes(u32 (&z)[16], const u32 *stage, u32 lane) {
-  const u32 t = lane & 3, g = lane >> 2, pick = g & 1 ? 0x7632 : 0x5410;
-  const u32 *at = stage + 128 * (4 * H + t) + (g >> 1);
-#pragma unroll
-  for (u32 i = 0; i < 16; i++)
-    z[i] = byte_permute(at[4 * (i ^ t ^ 4 * H)], at[4 * ((i + 16) ^ t ^ 4 * H)], pick);
-  transpose16(z);
-}
-
 // binary_window_pass adds to sums[row][8 groups], elements, the sums of the elements that
 // the masks select. Warps take units in turn; row is one of 2^rows prefixes, whose
 // `units` units of p_1 follow each other. With `period`, row is a stretch of that many
@@ -269,29 +247,16 @@ extern "C" __global__ void __launch_bounds__(128, 4) binary_window_pass(u32 *sum
       const u32 b[2] = {next.x, next.y};
       if (i + 1 < groups) next = ldg(mask + 32 * (i + 1));
       u32 p = parity[32 * i];
-      // Column 2t + c of row g (8h + g) counts for bit 16g + j (16g + 8 + j) of mask 2t + c,
-      // and goes to bit 16c + 8h + j of p. Counts are at most 2^8: those that are not
-      // masked out stay below the next bit that counts.
-#pragma unroll
-      for (u32 j = 0; j < 8; j++) {
-        const u32 a[4] = {lower[j], lower[8 + j], upper[j], upper[8 + j]};
-        i32 d[4] = {0, 0, 0, 0};
-        mma_b1(d, a, b);
-        p = lop3<0x78>(p, ((u32)d[0] << j) + ((u32)d[1] << (16 + j)), 0x00010001u << j);
-        p = lop3<0x78>(p, ((u32)d[2] << (8 + j)) + ((u32)d[3] << (24 + j)), 0x01000100u << j);
-      }
+      p = count(p, lower, upper, b);
       parity[32 * i] = p;
     }
   }
   copy_async_wait<0>();
 
-  // Lanes 4g + t and 4(g + 1) + t have the halves of limb g / 2 of two masks' sums.
-  const u32 g = lane >> 2, t = lane & 3;
-  u32 *to = sums + ((u64)row * 8 * groups + 2 * t + (g & 1)) * 4 + (g >> 1);
+  u32 *to = sums + (u64)row * 8 * groups * 4 + sum_word(lane);
 #pragma unroll 1
   for (u32 i = 0; i < groups; i++) {
-    u32 p = parity[32 * i], other = shfl_xor(p, 4);
-    p = g & 1 ? byte_permute(other, p, 0x7632) : byte_permute(p, other, 0x5410);
+    u32 p = whole_limb(parity[32 * i], lane);
     if (period) to[32 * i] = p;
     else atomicXor(to + 32 * i, p);
   }

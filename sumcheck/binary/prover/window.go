@@ -16,15 +16,24 @@ var (
 	windowText string
 	//go:embed fold.cu
 	foldText string
+	//go:embed planes.cuh
+	planesText string
+	//go:embed patterns.cuh
+	patternsText string
 	//go:embed finish.cu
 	finishText string
+	//go:embed mask.cu
+	maskText string
 )
 
 var (
-	bitsHeader   = &kernel.Source{Name: "sumcheck/binary/prover/bits.cuh", Text: bitsText, Headers: []*kernel.Source{kernel.PTX}}
-	windowSource = &kernel.Source{Name: "sumcheck/binary/prover/window.cu", Text: windowText, Headers: []*kernel.Source{bitsHeader}}
-	finishSource = &kernel.Source{Name: "sumcheck/binary/prover/finish.cu", Text: finishText, Headers: []*kernel.Source{gf2.Header, roundHeader, finishHeader}}
-	foldSource   = &kernel.Source{Name: "sumcheck/binary/prover/fold.cu", Text: foldText, Headers: []*kernel.Source{kernel.PTX}}
+	bitsHeader     = &kernel.Source{Name: "sumcheck/binary/prover/bits.cuh", Text: bitsText, Headers: []*kernel.Source{kernel.PTX}}
+	planesHeader   = &kernel.Source{Name: "sumcheck/binary/prover/planes.cuh", Text: planesText, Headers: []*kernel.Source{bitsHeader}}
+	patternsHeader = &kernel.Source{Name: "sumcheck/binary/prover/patterns.cuh", Text: patternsText, Headers: []*kernel.Source{roundHeader}}
+	windowSource   = &kernel.Source{Name: "sumcheck/binary/prover/window.cu", Text: windowText, Headers: []*kernel.Source{planesHeader}}
+	maskSource     = &kernel.Source{Name: "sumcheck/binary/prover/mask.cu", Text: maskText, Headers: []*kernel.Source{patternsHeader, planesHeader}}
+	finishSource   = &kernel.Source{Name: "sumcheck/binary/prover/finish.cu", Text: finishText, Headers: []*kernel.Source{gf2.Header, patternsHeader, finishHeader}}
+	foldSource     = &kernel.Source{Name: "sumcheck/binary/prover/fold.cu", Text: foldText, Headers: []*kernel.Source{kernel.PTX}}
 )
 
 const (

@@ -144,6 +144,14 @@ func median(b *testing.B, q *device.Queue, op func() error) time.Duration {
 	return times[len(times)/2]
 }
 
+// plans are ways to divide the rounds, by the degree.
+var plans = [binary.MaxDegree + 1][]windowPlan{
+	2: {{4, 0, 0}, {4, 3, 0}, {4, 0, 20}, {4, 0, 18}},
+	3: {{4, 0, 0}, {3, 2, 0}, {4, 0, 22}, {4, 0, 20}, {4, 0, 18}},
+	4: {{3, 0, 0}, {2, 2, 0}, {2, 2, 20}, {2, 2, 18}, {3, 0, 22}, {3, 0, 20}, {3, 0, 18}},
+	5: {{3, 0, 0}},
+}
+
 // BenchmarkProof: whole proofs on a GPU from resident data, which verify: the launches one
 // by one, as a graph, and Prove itself.
 func BenchmarkProof(b *testing.B) {
@@ -178,7 +186,7 @@ func BenchmarkProof(b *testing.B) {
 				for _, part := range []struct {
 					name string
 					op   func() error
-				}{{"prepare", r.prepare}, {"pass", r.pass}, {"finish", r.finish}, {"fold", r.fold}, {"tail", r.tail.launch}, {"launches", r.launch}} {
+				}{{"prepare", r.prepare}, {"pass", r.pass}, {"finish", r.finish}, {"fold", r.fold}, {"second", r.second}, {"masked", r.masked}, {"tail", r.tail.launch}, {"launches", r.launch}} {
 					b.ReportMetric(float64(median(b, q, part.op).Nanoseconds())/1e3, part.name+"-us")
 				}
 				graph, err := q.Record(r.launch)
@@ -190,6 +198,14 @@ func BenchmarkProof(b *testing.B) {
 					b.Fatal(err)
 				}
 				b.ReportMetric(float64(median(b, q, func() error { _, err := prove(); return err }).Nanoseconds())/1e3, "prove-us")
+				for _, ks := range plans[d] {
+					r, err := newWindows(q, in, state, ks)
+					if err != nil {
+						b.Fatal(err)
+					}
+					b.ReportMetric(float64(median(b, q, r.launch).Nanoseconds())/1e3, fmt.Sprintf("%d+%d+%d-us", ks.first, ks.second, ks.masksFrom))
+					r.free()
+				}
 				recorded, err := Record(q, in)
 				if err != nil {
 					b.Fatal(err)

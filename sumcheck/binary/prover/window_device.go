@@ -15,8 +15,9 @@ import (
 // the fold writes and the tail reads.
 var deviceWindow = [binary.MaxDegree + 1]int{2: 4, 3: 4, 4: 3, 5: 3}
 
-// windowPlan is the rounds of a proof's first and second window.
-type windowPlan struct{ first, second int }
+// windowPlan is the rounds of a proof's first and second window, and the logarithm of the
+// entries from which on rounds after these are done by masks (0: none).
+type windowPlan struct{ first, second, masksFrom int }
 
 // largeVars is the number of variables from which there is a second window: below, its
 // launches take longer than the rounds that it replaces.
@@ -24,7 +25,7 @@ const largeVars = 22
 
 // largeWindows are the windows from there on, by the degree. A second window's masks grow
 // with the first one's rounds, and the tail is what they save.
-var largeWindows = [binary.MaxDegree + 1]windowPlan{2: {4, 3}, 3: {3, 2}, 4: {2, 2}, 5: {3, 0}}
+var largeWindows = [binary.MaxDegree + 1]windowPlan{2: {4, 3, 0}, 3: {3, 2, 0}, 4: {2, 2, 0}, 5: {3, 0, 0}}
 
 // windowsOf are those of a shape.
 func windowsOf(s binary.Shape) windowPlan {
@@ -50,7 +51,8 @@ type windowProof struct {
 	ks    windowPlan
 	w     window // k = 0: all rounds are the tail's
 	state device.Buffer[uint32]
-	next  *second // a second window, if there is one
+	next  *second     // a second window, if there is one
+	mask  *maskRounds // rounds by masks, if there are any
 	tail  *tail
 
 	masks, sums, fragments device.Buffer[uint32]
@@ -106,17 +108,20 @@ func newWindows(q *device.Queue, in Instance, state device.Buffer[uint32], ks wi
 func (r *windowProof) alloc() error {
 	var errs [12]error
 	w, eq := r.w, r.in.Kind == binary.EqBits
+	later := window{k: r.ks.first + r.ks.second, degree: r.in.Degree} // what rounds by masks come after
+	masked := maskPlan(r.q, later, r.in.Vars, r.ks.masksFrom)
+	var words, more int
 	if w.k > 0 {
 		rows := 1 << w.k
 		if eq {
 			rows = 1
 		}
 		r.masks, errs[0] = take[uint32](r, w.maskWords())
-		words, more := w.sumWords(rows), 0
+		words, more = w.sumWords(rows), 0
 		if r.ks.second > 0 {
 			more = secondSumWords(w.degree, w.k, r.ks.second)
 		}
-		if r.allSums, errs[1] = take[uint32](r, words+more); errs[1] == nil {
+		if r.allSums, errs[1] = take[uint32](r, words+more+later.maskSumWords(masked)); errs[1] == nil {
 			r.sums = r.allSums.Slice(0, words)
 		}
 		r.fragments, errs[2] = take[uint32](r, fragmentWords(w.k))
@@ -152,10 +157,21 @@ func (r *windowProof) alloc() error {
 	}
 	var err error
 	if r.ks.second > 0 {
-		if r.next, err = newSecond(r.q, r.in.Shape, w.k, r.state, r.folded, r.in.Bits, r.allSums.Slice(r.sums.Len(), r.allSums.Len())); err != nil {
+		if r.next, err = newSecond(r.q, r.in.Shape, w.k, r.state, r.folded, r.in.Bits, r.allSums.Slice(words, words+more)); err != nil {
 			return err
 		}
 		start = r.next.tail()
+	}
+	if masked > 0 {
+		left := r.in.Vars - later.k
+		r.mask = &maskRounds{w: later, start: start, rounds: masked, bits: r.in.Bits[r.in.Degree-2], sums: r.allSums.Slice(words+more, r.allSums.Len())}
+		r.mask.other, errs[0] = take[gf2.Element](r, 1<<(left-1))
+		r.mask.elements, errs[1] = take[gf2.Element](r, (r.in.Degree-1)<<(left-masked))
+		r.mask.fragments, errs[2] = take[uint32](r, fragmentWords(1))
+		if err := errors.Join(errs[:]...); err != nil {
+			return err
+		}
+		start = r.mask.tail()
 	}
 	r.tail, err = newTail(r.q, start)
 	return err
@@ -167,10 +183,7 @@ func (r *windowProof) kernel(name string, grid, block device.Dim, args ...device
 
 // launch enqueues the proof, which is then in the state.
 func (r *windowProof) launch() error {
-	steps := []func() error{r.prepare, r.pass, r.finish, r.fold, r.tail.launch}
-	if r.next != nil {
-		steps = []func() error{r.prepare, r.pass, r.finish, r.fold, r.next.launch, r.tail.launch}
-	}
+	steps := []func() error{r.prepare, r.pass, r.finish, r.fold, r.second, r.masked, r.tail.launch}
 	for _, step := range steps {
 		if err := errors.Join(r.q.Err(), step()); err != nil {
 			return err
@@ -240,6 +253,22 @@ func (r *windowProof) fold() error {
 		return nil
 	}
 	return fold(r.q, r.w.k, device.View[uint32](r.folded), device.View[uint32](r.in.Ext[0]), r.fragments, r.w.points)
+}
+
+// second does the second window.
+func (r *windowProof) second() error {
+	if r.next == nil {
+		return nil
+	}
+	return r.next.launch()
+}
+
+// masked does the rounds by masks.
+func (r *windowProof) masked() error {
+	if r.mask == nil {
+		return nil
+	}
+	return r.mask.launch(r.q)
 }
 
 // proveWindowDevice is Window on a GPU for the kinds that have bits.

@@ -36,7 +36,7 @@ func TestWindowSizes(t *testing.T) {
 		cpu := devicetest.Queue(t, host)
 		most := 13
 		if q.Device().Kind() == device.CUDA {
-			most = 20
+			most = 18
 		}
 		for _, kind := range []binary.Kind{binary.ExtBits, binary.EqBits} {
 			for d := 2; d <= binary.MaxDegree; d++ {
