@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -36,6 +37,7 @@ func BenchmarkOpening(b *testing.B) {
 
 func benchmark(b *testing.B, n *naive, q *device.Queue) {
 	ctx := context.Background()
+	q.Device().Poison(false)
 	bits := devicetest.Upload(b, q, n.bits)
 	var encode, tree, commit, open, verification time.Duration
 	var size int
@@ -128,6 +130,7 @@ func BenchmarkKernels(b *testing.B) {
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			in := instance(b, n, 2, 1)
 			d := devicetest.Open(b, "cuda")
+			d.Poison(false)
 			times := kernelTimes{}
 			q, err := d.NewQueue(device.WithTracer(context.Background(), times))
 			if err != nil {
@@ -153,9 +156,11 @@ func BenchmarkKernels(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
+			var table strings.Builder
 			for _, name := range slices.Sorted(maps.Keys(times)) {
-				b.Logf("%-36s %8.3f ms", name, float64(times[name].Microseconds())/1000/float64(max(1, rounds-1)))
+				fmt.Fprintf(&table, "\n%-36s %8.3f ms", name, float64(times[name].Microseconds())/1000/float64(max(1, rounds-1)))
 			}
+			b.Log(table.String())
 		})
 	}
 }

@@ -3,6 +3,7 @@ package prover
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -169,30 +170,22 @@ func (o *opening) query() error {
 	for i, s := range sampled {
 		indices[i] = int(s)
 	}
-	pending := make([]*merkleprover.Pending[merkle.Word], len(o.layers))
-	defer func() {
-		for _, p := range pending {
-			if p != nil {
-				p.Free()
-			}
-		}
-	}()
+	requests := make([]merkleprover.Request[merkle.Word], len(o.layers))
 	for i, l := range o.p.Layers() {
 		if i > 0 {
+			indices = slices.Clone(indices)
 			for k := range indices {
 				indices[k] >>= l.Fold
 			}
 		}
-		if pending[i], err = o.layers[i].tree.Gather(o.q, device.View[merkle.Word](o.layers[i].word), merkle.RowMajor(), indices); err != nil {
-			return err
-		}
+		requests[i] = merkleprover.Request[merkle.Word]{Tree: o.layers[i].tree, Words: device.View[merkle.Word](o.layers[i].word), Layout: merkle.RowMajor(), Indices: indices}
 	}
-	for _, p := range pending {
-		opened, err := p.Opening(o.q)
-		if err != nil {
-			return err
-		}
-		o.proof.Openings = append(o.proof.Openings, *opened)
+	opened, err := merkleprover.OpenAll(o.q, requests)
+	if err != nil {
+		return err
+	}
+	for _, opening := range opened {
+		o.proof.Openings = append(o.proof.Openings, *opening)
 	}
 	return o.err()
 }

@@ -205,6 +205,64 @@ func TestGather(t *testing.T) {
 	})
 }
 
+// Several trees are opened by one copy back, trees of different shapes and one without
+// any rows among them.
+func TestOpenAll(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		h := merkle.BLAKE3[babybear.Element]()
+		var requests []Request[babybear.Element]
+		var want []*merkle.OpeningOf[babybear.Element]
+		for n, s := range []merkle.Shape{{Rows: 64, RowWords: 5, Arity: 4}, {Rows: 1, RowWords: 3, Arity: 2}, {Rows: 128, RowWords: 8, Arity: 2}, {Rows: 32, RowWords: 64, Arity: 8}} {
+			words := elements[babybear.Element](s.Rows * s.RowWords)
+			b := devicetest.Upload(t, q, words)
+			tree, err := Build(q, h, b, s, merkle.RowMajor())
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer tree.Free()
+			var indices []int
+			for i := range 5 * (n % 3) {
+				indices = append(indices, i*i*7%s.Rows)
+			}
+			requests = append(requests, Request[babybear.Element]{tree, b, merkle.RowMajor(), indices})
+			o, err := tree.Open(b, merkle.RowMajor(), indices)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want = append(want, o)
+		}
+		before := q.Stats().Syncs
+		got, err := OpenAll(q, requests)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if waited := q.Stats().Syncs - before; waited > 1 {
+			t.Errorf("waited %d times", waited)
+		}
+		if !reflect.DeepEqual(got, want) {
+			t.Error("the openings differ from those of single trees")
+		}
+		if got, err := OpenAll[babybear.Element](q, nil); err != nil || len(got) != 0 {
+			t.Errorf("no trees: %v, %v", got, err)
+		}
+		if got, err := OpenAll(q, requests[:1]); err != nil || !reflect.DeepEqual(got, want[:1]) {
+			t.Errorf("no rows: %v, %v", got, err)
+		}
+		bad := slices.Clone(requests)
+		bad[2].Indices = []int{128}
+		if _, err := OpenAll(q, bad); !errors.Is(err, merkle.ErrIndex) {
+			t.Errorf("a row that is not there: %v", err)
+		}
+		for name, b := range devicetest.Strange[babybear.Element](t, q, 32*64) {
+			bad := slices.Clone(requests)
+			bad[3].Words = b
+			if _, err := OpenAll(q, bad); !errors.Is(err, device.ErrUsage) {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	})
+}
+
 // A permutation that no kernel knows is refused where kernels are needed.
 func TestUnknownHash(t *testing.T) {
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
