@@ -78,12 +78,7 @@ func (r *Recorded) Prove(ctx context.Context, tr *tower.Transcript, value gf2.El
 }
 
 func (r *Recorded) prove(tr *tower.Transcript, value gf2.Element) (*binary.Proof, error) {
-	fresh, err := newState(r.q, tr, r.in.Degree, value)
-	if err != nil {
-		return nil, err
-	}
-	defer fresh.Free()
-	if err := device.Copy(r.q, r.state, fresh); err != nil {
+	if err := resetState(r.q, r.state, tr, value); err != nil {
 		return nil, err
 	}
 	launch := r.run.launch

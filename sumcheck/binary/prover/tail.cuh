@@ -25,14 +25,19 @@
 // the weights of the bits of b, byte i of the pattern at v.
 DEVICE_INLINE void pattern_tables(uint4 *tables, const State *s, u32 mode) {
   u32 levels = TAIL_LEVELS(mode), bytes = TAIL_BYTES(mode), bits = 1u << TAIL_WINDOW(mode);
+#pragma unroll 1
   for (u32 e = threadIdx.x; e < bytes << levels + 8; e += blockDim.x) {
     u32 v = e / (256 * bytes), i = e / 256 % bytes;
-    uint4 sum = pv_zero();
-#pragma unroll 1
+    uint4 sum = pv_zero(), w[8];
+    // All at once: what takes time is to wait for them.
+#pragma unroll
     for (u32 b = 0; b < 8; b++) {
       u32 u = 8 * i + b;
-      if ((e >> b & 1) && u < bits) sum = pv_add(sum, TAIL_WINDOW(mode) + levels == 0 ? pv_one() : s->weights[(u << levels) + v]);
+      w[b] = u >= bits ? pv_zero() : TAIL_WINDOW(mode) + levels == 0 ? pv_one() : s->weights[(u << levels) + v];
     }
+#pragma unroll
+    for (u32 b = 0; b < 8; b++)
+      if (e >> b & 1) sum = pv_add(sum, w[b]);
     tables[e] = sum;
   }
 }

@@ -4,6 +4,7 @@ import (
 	_ "embed"
 	"fmt"
 	"math/bits"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -49,22 +50,39 @@ const (
 	stateTasks   = 24
 )
 
-// newState is the state before the first round, on a device: the transcript, which
-// has absorbed the claim, and the claimed value.
-func newState(q *device.Queue, tr *tower.Transcript, degree int, value gf2.Element) (device.Buffer[uint32], error) {
-	words := make([]uint32, stateWords)
+// stateMaps is the part of State that depends on nothing: the tables of the maps to
+// the POLYVAL basis and back.
+var stateMaps = sync.OnceValue(func() (words []uint32) {
+	to, from := gf2.PolyvalTables()
+	for _, e := range append(to, from...) {
+		words = e.AppendWords(words)
+	}
+	return words
+})
+
+// stateStart is the part of State that a proof begins with: the transcript, which has
+// absorbed the claim, the claimed value, and sums and a counter of zero.
+func stateStart(tr *tower.Transcript, value gf2.Element) []uint32 {
+	words := make([]uint32, statePoint)
 	state := tr.State()
 	copy(words, state[:])
 	value.AppendWords(words[stateClaim:stateClaim])
-	to, from := gf2.PolyvalTables()
-	for i, tables := range [][]gf2.Element{to, from} {
-		for j, e := range tables {
-			at := stateTables + 4*(512*i+j)
-			e.AppendWords(words[at:at])
-		}
-	}
+	return words
+}
+
+// newState is the state before the first round, on a device.
+func newState(q *device.Queue, tr *tower.Transcript, degree int, value gf2.Element) (device.Buffer[uint32], error) {
+	words := make([]uint32, stateWords)
+	copy(words, stateStart(tr, value))
+	copy(words[stateTables:], stateMaps())
 	copy(words[stateProgram:], programOf(degree).words())
 	return device.Upload(q, words)
+}
+
+// resetState makes the state of an earlier proof of the same degree that before the first
+// round of another.
+func resetState(q *device.Queue, state device.Buffer[uint32], tr *tower.Transcript, value gf2.Element) error {
+	return state.Slice(0, statePoint).CopyFrom(q, stateStart(tr, value))
 }
 
 // readState waits for the device and reads the proof.
@@ -115,8 +133,10 @@ const (
 	tailShared = 96 << 10
 	// patternTables is the most tables of 256 entries for patterns.
 	patternTables = 8
-	// patternLevels is the most variables that are bound in patterns by look-ups.
-	patternLevels = 2
+	// tailPatterns less the degree is the logarithm of the entries from which on patterns
+	// are looked up again after another round, instead of values stored and bound: the
+	// more columns, the more products that saves.
+	tailPatterns = 19
 )
 
 // tailLast is, by the degree, the logarithm of the most entries that tables have where
@@ -162,16 +182,17 @@ type tail struct {
 
 // tailLimits are what the plan goes by; tests take small ones.
 type tailLimits struct {
-	last  int // logarithm of the entries from which on one block does the rest
-	units int // multiprocessors
-	log   int // logarithm of the most positions a block takes at a time
-	claim int // logarithm of the entries below which S(1) is summed up instead of taken from the claim
-	masks int // and from which on products with patterns are left to masks
-	pairs int // and from which on two patterns' products come from a table
+	last     int // logarithm of the entries from which on one block does the rest
+	units    int // multiprocessors
+	log      int // logarithm of the most positions a block takes at a time
+	claim    int // logarithm of the entries below which S(1) is summed up instead of taken from the claim
+	masks    int // and from which on products with patterns are left to masks
+	pairs    int // and from which on two patterns' products come from a table
+	patterns int // and from which on patterns are looked up where a round was before
 }
 
 func usualTail(q *device.Queue, degree int) tailLimits {
-	return tailLimits{last: tailLast[degree], units: q.Device().Info().Units, log: 30, claim: tailClaim, masks: tailMasks, pairs: tailPairs}
+	return tailLimits{last: tailLast[degree], units: q.Device().Info().Units, log: 30, claim: tailClaim, masks: tailMasks, pairs: tailPairs, patterns: tailPatterns - degree}
 }
 
 func newTail(q *device.Queue, start tailStart) (*tail, error) {
@@ -182,11 +203,12 @@ func newTailWithin(q *device.Queue, start tailStart, limits tailLimits) (*tail, 
 	t := &tail{tailStart: start, q: q, limits: limits, program: programOf(start.Shape.Degree)}
 	left := start.Shape.Vars - start.Done
 	if len(start.Patterns) > 0 {
-		t.levels = min(patternLevels, stateWeights-start.Done)
-		for t.patternBytes()<<t.levels > patternTables {
+		t.levels = stateWeights - start.Done
+		for t.levels > 0 && (t.patternBytes()<<t.levels > patternTables || left-t.levels < limits.patterns) {
 			t.levels--
 		}
 	}
+	t.limits.last = min(t.limits.last, left)
 	for t.limits.last > 1 && t.lastShared(t.limits.last) > tailShared {
 		t.limits.last--
 	}
@@ -205,7 +227,7 @@ func newTailWithin(q *device.Queue, start tailStart, limits tailLimits) (*tail, 
 		t.free()
 		return nil, err
 	}
-	if len(start.Patterns) > 2 && start.Done == 3 && left >= limits.pairs && t.masked(0) {
+	if len(start.Patterns) > 2 && start.Done == 3 && t.levels > 0 && left >= limits.pairs && t.masked(0) {
 		if t.pairs, err = device.Alloc[gf2.Element](q, 1<<16); err != nil {
 			t.free()
 			return nil, err
@@ -234,15 +256,19 @@ func (t *tail) masked(bound int) bool {
 
 func (t *tail) patternBytes() int { return max(1, 1<<t.Done/8) }
 
-// tableBytes is the shared memory for patterns.
-func (t *tail) tableBytes() int {
-	if len(t.Patterns) == 0 {
+// tableBytes is the shared memory for patterns in the round that is `bound` rounds after
+// the first.
+func (t *tail) tableBytes(bound int) int {
+	if len(t.Patterns) == 0 || bound > t.levels {
 		return 0
 	}
-	return t.patternBytes() << t.levels * 256 * gf2.Size
+	return t.patternBytes() << bound * 256 * gf2.Size
 }
 
-func (t *tail) lastShared(log int) int { return t.program.slots<<(log-1)*gf2.Size + t.tableBytes() }
+// lastShared is the shared memory of the last block, for tables of 2^log entries.
+func (t *tail) lastShared(log int) int {
+	return t.program.slots<<(log-1)*gf2.Size + t.tableBytes(t.Shape.Vars-t.Done-log)
+}
 
 // source is how tables are read `bound` rounds after the first one.
 func (t *tail) source(bound int) (first, rest int, tables []device.Arg) {
@@ -336,7 +362,7 @@ func (t *tail) launch() error {
 		args = append(args, pairs, t.first.Arg(), t.rest.Arg(), device.U64(t.stride))
 		shared := t.program.slots << chunk * gf2.Size
 		if rest&tailPattern != 0 {
-			shared += t.tableBytes() + 2*4<<chunk
+			shared += t.tableBytes(bound) + 2*4<<chunk
 		}
 		if err := t.q.Launch(kernel("binary_tail_round"), device.D1(blocks), device.D1(roundThreads), shared, args...); err != nil {
 			return err

@@ -9,9 +9,9 @@ import (
 
 // TailCase is a tail that begins after some rounds.
 type TailCase struct {
-	Done, Last, Units, Log, Claim, Masks, Pairs int
-	Polyval                                     bool
-	Launches                                    int64 // out
+	Done, Last, Units, Log, Claim, Masks, Pairs, Levels int
+	Polyval                                             bool
+	Launches                                            int64 // out
 }
 
 // ProveTail proves by a tail alone. tables are the values of all polynomials, and
@@ -90,7 +90,7 @@ func ProveTail(q *device.Queue, tr *tower.Transcript, claim binary.Claim, proof 
 		defer b.Free()
 		start.Patterns = append(start.Patterns, b)
 	}
-	t, err := newTailWithin(q, start, tailLimits{last: c.Last, units: c.Units, log: c.Log, claim: c.Claim, masks: c.Masks, pairs: c.Pairs})
+	t, err := newTailWithin(q, start, tailLimits{last: c.Last, units: c.Units, log: c.Log, claim: c.Claim, masks: c.Masks, pairs: c.Pairs, patterns: c.Levels})
 	if err != nil {
 		return nil, err
 	}
