@@ -8,7 +8,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/zkwarp/zkwarp/bitproof"
+	bitprover "github.com/zkwarp/zkwarp/bitproof/prover"
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/examples/chi"
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
 	friprover "github.com/zkwarp/zkwarp/fribinius/prover"
@@ -43,6 +46,12 @@ func binaryCases() []Case {
 		cases = append(cases, Case{Suite: binarySuite, Name: fmt.Sprintf("commit-n%d", n), Large: n > 24,
 			Kernels: []string{"fribinius_round", "merkle_leaves_blake3"}, About: "FRI-Binius commitment to 2^n bits, and its opening at a point",
 			Run: func(e *Env) ([]Measurement, error) { return binarySkips(binaryCommit(e, n)) }})
+	}
+	for _, n := range []int{10, 20, 24} {
+		cases = append(cases, Case{Suite: binarySuite, Name: fmt.Sprintf("chi-n%d", n), Large: n > 20,
+			Kernels: []string{"bits_gates", "bits_join", "binary_tail_last", "fribinius_round"},
+			About:   "complete proof that 2^n rows of ten bits are Keccak's step chi, from resident columns",
+			Run:     func(e *Env) ([]Measurement, error) { return binarySkips(binaryChi(e, n)) }})
 	}
 	return cases
 }
@@ -332,4 +341,55 @@ func binaryCommit(e *Env, n int) ([]Measurement, error) {
 		Constant("proof-kib", "KiB", float64(len(data))/1024, note, open.Proof, e.Samples),
 		Constant("bits", "bits", r.Min, note, "", e.Samples),
 		Constant("bits-sum", "bits", r.Sum, note, "", e.Samples)}, nil
+}
+
+// binaryChi measures a complete proof about 2^n rows of ten columns.
+func binaryChi(e *Env, n int) ([]Measurement, error) {
+	q := e.Queue
+	s, err := bitproof.Parse(chi.Statement(n))
+	if err != nil {
+		return nil, err
+	}
+	params, err := bitproof.NewParams(s)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := bitprover.Upload(q, params, chi.Columns(e.Seed, s.ColumnWords()))
+	if err != nil {
+		return nil, err
+	}
+	defer columns.Free()
+	var pf *bitproof.Proof
+	prove := func() error {
+		var err error
+		pf, err = bitprover.Prove(e.Ctx, q, columns, bitprover.Options{})
+		return err
+	}
+	m, err := e.Time("prove-ms", 1, nil, prove)
+	if err != nil {
+		return nil, err
+	}
+	data, err := params.AppendProof(nil, pf)
+	if err != nil {
+		return nil, err
+	}
+	digest := sha256.Sum256(data)
+	m.Proof, m.Note = hex.EncodeToString(digest[:]), fmt.Sprintf("%d launches a proof", proofLaunches(q, prove))
+	decoded, err := params.DecodeProof(data)
+	if err != nil {
+		return nil, err
+	}
+	verify := Measurement{Metric: "verify-ms", Unit: "ms"}
+	for range e.Samples {
+		start := time.Now()
+		if _, err := oneCore(func() error { return params.Verify(decoded) }); err != nil {
+			return nil, err
+		}
+		verify.Samples = append(verify.Samples, float64(time.Since(start))/1e6)
+	}
+	r := params.Report()
+	return []Measurement{m, verify,
+		Constant("proof-kib", "KiB", float64(len(data))/1024, "", m.Proof, e.Samples),
+		Constant("bits", "bits", r.Min, "", "", e.Samples),
+		Constant("bits-sum", "bits", r.Sum, "", "", e.Samples)}, nil
 }

@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -17,20 +16,8 @@ import (
 	"github.com/zkwarp/zkwarp/bitproof"
 	bitprover "github.com/zkwarp/zkwarp/bitproof/prover"
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/examples/chi"
 )
-
-// chiText is the statement of the demo, with the logarithm of its rows left out: FIPS 202,
-// section 3.2.4, for one row of five lanes.
-const chiText = `# Keccak-f's step chi, on rows of five bits a to five bits b
-rows 2^%d
-columns a0 a1 a2 a3 a4
-columns b0 b1 b2 b3 b4
-b0 = a0 ^ ~a1 & a2
-b1 = a1 ^ ~a2 & a3
-b2 = a2 ^ ~a3 & a4
-b3 = a3 ^ ~a4 & a0
-b4 = a4 ^ ~a0 & a1
-`
 
 func (a *app) binaryDemoCommand() *cobra.Command {
 	d := &binaryDemo{app: a}
@@ -99,7 +86,7 @@ func (d *binaryDemo) run() error {
 	if d.vars < bitproof.MinVars || d.vars > bitproof.MaxVars {
 		return usageError("--vars %d: want %d to %d", d.vars, bitproof.MinVars, bitproof.MaxVars)
 	}
-	text := fmt.Sprintf(chiText, d.vars)
+	text := chi.Statement(d.vars)
 	s, err := bitproof.Parse(text)
 	if err != nil {
 		return err
@@ -115,7 +102,7 @@ func (d *binaryDemo) run() error {
 	if err := d.enough("the columns", 8*int64(s.ColumnWords())*int64(len(s.Names))); err != nil {
 		return err
 	}
-	d.columns = chiColumns(d.seed, s.ColumnWords())
+	d.columns = chi.Columns(d.seed, s.ColumnWords())
 	d.say("statement %s: Keccak's step chi, such as %s", d.params.Describe(), s.Gate(0))
 	if err := d.prove(); err != nil {
 		return err
@@ -139,42 +126,17 @@ func (d *binaryDemo) run() error {
 	return nil
 }
 
-// chiColumns are five random lanes of so many words, and chi of them.
-func chiColumns(seed uint64, words int) [][]uint32 {
-	r := rand.New(rand.NewPCG(seed, 0x6b656363616b))
-	columns := make([][]uint32, 10)
-	for j := range columns {
-		columns[j] = make([]uint32, words)
-	}
-	for j := range 5 {
-		for i := range words {
-			columns[j][i] = r.Uint32()
-		}
-	}
-	for j := range 5 {
-		a, b, c := columns[j], columns[(j+1)%5], columns[(j+2)%5]
-		for i := range words {
-			columns[5+j][i] = a[i] ^ ^b[i]&c[i]
-		}
-	}
-	return columns
-}
-
 // prove makes the proof, on the CPU too if that is not where it was made, and checks it.
 func (d *binaryDemo) prove() error {
 	r := &d.result
-	made, err := d.proveBits(d.ctx, d.device, d.params, d.columns, bitprover.Options{})
+	made, err := d.proveBits(d.ctx, d.device, d.params, d.columns, bitprover.Options{}, true)
 	if err != nil {
 		return err
 	}
 	cpu := made
 	if made.device.Kind() != device.CPU {
-		// The first proof of a process compiles and loads kernels.
-		r.FirstProveMS = milliseconds(made.time)
-		if made, err = d.proveBits(d.ctx, made.device.Name(), d.params, d.columns, bitprover.Options{}); err != nil {
-			return err
-		}
-		if cpu, err = d.proveBits(d.ctx, device.CPU.String(), d.params, d.columns, bitprover.Options{}); err != nil {
+		r.FirstProveMS = milliseconds(made.first)
+		if cpu, err = d.proveBits(d.ctx, device.CPU.String(), d.params, d.columns, bitprover.Options{}, false); err != nil {
 			return err
 		}
 		if !bytes.Equal(cpu.data, made.data) {
@@ -192,7 +154,7 @@ func (d *binaryDemo) prove() error {
 	d.say("device    %s", r.Card)
 	d.say("prove     %s  total %s", made.stageText(), durationText(made.time))
 	if cpu != made {
-		d.say("          on the CPU %s, the same bytes; the first proof here took %s", durationText(cpu.time), figures(r.FirstProveMS)+" ms")
+		d.say("          on the CPU %s, the same bytes; the first proof here took %s", durationText(cpu.time), durationText(made.first))
 	}
 	d.say("proof     %s, %.1f bits (union; weakest step %.1f), binding, not zero-knowledge", sizeText(int64(r.ProofBytes)), r.SecurityBits, r.SecurityMinRound)
 	start := time.Now()
@@ -215,7 +177,7 @@ func (d *binaryDemo) tamper() error {
 	columns := slices.Clone(d.columns)
 	columns[8] = slices.Clone(columns[8])
 	columns[8][row/32] ^= 1 << (row % 32)
-	forged, err := d.proveBits(d.ctx, d.proved.device.Name(), d.params, columns, bitprover.Options{Unchecked: true})
+	forged, err := d.proveBits(d.ctx, d.proved.device.Name(), d.params, columns, bitprover.Options{Unchecked: true}, false)
 	if err != nil {
 		return err
 	}

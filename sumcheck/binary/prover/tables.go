@@ -216,12 +216,12 @@ func Evaluate(q *device.Queue, table device.Buffer[gf2.Element], point []gf2.Ele
 		values := table.Host()
 		if err := q.Parallel(len(high), max(1, 1<<12/len(low)), func(from, to int) {
 			for h := from; h < to; h++ {
-				parts[h] = dot(low, values[h*len(low):(h+1)*len(low)])
+				parts[h] = gf2.Dot(low, values[h*len(low):(h+1)*len(low)])
 			}
 		}); err != nil {
 			return sum, err
 		}
-		return dot(high, parts), nil
+		return gf2.Dot(high, parts), nil
 	}
 	lows, err := device.Upload(q, low)
 	if err != nil {
@@ -240,7 +240,7 @@ func Evaluate(q *device.Queue, table device.Buffer[gf2.Element], point []gf2.Ele
 	if err := out.CopyTo(q, parts); err != nil {
 		return sum, err
 	}
-	return dot(high, parts), nil
+	return gf2.Dot(high, parts), nil
 }
 
 // maxEvaluated is the most variables of a table that Evaluate and EvaluateBits take.
@@ -289,7 +289,7 @@ func EvaluateBits(q *device.Queue, table device.Buffer[uint32], columns int, poi
 	}
 	values := make([]gf2.Element, columns)
 	for j := range values {
-		values[j] = dot(high, parts[j*len(high):(j+1)*len(high)])
+		values[j] = gf2.Dot(high, parts[j*len(high):(j+1)*len(high)])
 	}
 	return values, nil
 }
