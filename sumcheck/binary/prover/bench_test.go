@@ -39,10 +39,11 @@ func bigInstance(b testing.TB, q *device.Queue, s binary.Shape) (prover.Instance
 		}
 		eq = make([]gf2.Element, 1<<s.Vars)
 		eq[0] = gf2.One()
+		ones := make([]gf2.Element, len(eq)/2)
 		for i, z := range in.Z {
+			gf2.ScaleVec(ones[:1<<i], eq[:1<<i], z)
 			for x := 1<<i - 1; x >= 0; x-- {
-				one := eq[x].Mul(z)
-				eq[2*x], eq[2*x+1] = eq[x].Add(one), one
+				eq[2*x], eq[2*x+1] = eq[x].Add(ones[x]), ones[x]
 			}
 		}
 	} else {
@@ -79,26 +80,24 @@ func BenchmarkProve(b *testing.B) {
 		for _, kind := range []binary.Kind{binary.ExtBits, binary.EqBits} {
 			for degree := 2; degree <= 5; degree++ {
 				s := binary.Shape{Vars: n, Degree: degree, Kind: kind}
-				var in prover.Instance
-				var value gf2.Element
-				for _, a := range prover.Algorithms() {
-					b.Run(fmt.Sprintf("%v-n%d-d%d-%v", kind, n, degree, a), func(b *testing.B) {
-						if in.Bits == nil {
-							in, value = bigInstance(b, q, s)
-						}
-						for b.Loop() {
-							proof, _, err := prover.Prove(context.Background(), q, newTranscript(), in, value, prover.Options{Algorithm: a})
-							if err != nil {
-								b.Fatal(err)
+				b.Run(fmt.Sprintf("%v-n%d-d%d", kind, n, degree), func(b *testing.B) {
+					in, value := bigInstance(b, q, s)
+					for _, a := range prover.Algorithms() {
+						b.Run(a.String(), func(b *testing.B) {
+							for b.Loop() {
+								proof, _, err := prover.Prove(context.Background(), q, newTranscript(), in, value, prover.Options{Algorithm: a})
+								if err != nil {
+									b.Fatal(err)
+								}
+								b.StopTimer()
+								if _, err := binary.Verify(newTranscript(), in.Claim(value), proof); err != nil {
+									b.Fatal(err)
+								}
+								b.StartTimer()
 							}
-							b.StopTimer()
-							if _, err := binary.Verify(newTranscript(), in.Claim(value), proof); err != nil {
-								b.Fatal(err)
-							}
-							b.StartTimer()
-						}
-					})
-				}
+						})
+					}
+				})
 			}
 		}
 	}

@@ -16,6 +16,11 @@ type hostTail struct {
 	// leaves it in tables; nil if there are none.
 	source [][]gf2.Element
 
+	// columns are the caller's, where tables has none yet: bits fold to a table by a
+	// round's challenge more than p_1, so that half as much is stored; until then their
+	// values are rebuilt.
+	columns []hostColumn
+
 	// If p_1 is eq, tables holds the others: the message is scale * eq(z_0, X) times
 	// the sum of eq(z_1.., x) and the tables' product, of degree one less (Gruen,
 	// ePrint 2024/108), and eq(z_1.., x) is two tables (Dao and Thaler).
@@ -49,15 +54,27 @@ func (t *hostTail) rounds() error {
 		p := next.Polyval()
 		r = &p
 	}
+	return t.evaluations(r)
+}
+
+// evaluations ends the proof. The last challenge is not bound in tables yet, nor any in
+// what is still the caller's.
+func (t *hostTail) evaluations(r *gf2.Polyval) error {
+	h := t.h
 	for _, v := range t.source { // of one variable
 		t.tables = append(t.tables, polyvals(v))
 	}
-	for _, v := range t.tables {
-		at := v[:1]
-		if r != nil {
-			gf2.FoldPolyval(at, at, v[1:2], *r)
+	for j, v := range t.tables {
+		value := make([]gf2.Polyval, 1)
+		switch {
+		case t.columns != nil && t.columns[j] != nil:
+			t.columns[j].batch(value, polyvals(eqValues(h.point, gf2.One())), 1, 0)
+		case r != nil:
+			gf2.FoldPolyval(value, v[:1], v[1:2], *r)
+		default:
+			value[0] = v[0]
 		}
-		h.proof.Evals = append(h.proof.Evals, at[0].Element())
+		h.proof.Evals = append(h.proof.Evals, value[0].Element())
 	}
 	return nil
 }
@@ -129,6 +146,19 @@ func (t *hostTail) pass(r *gf2.Polyval) ([]gf2.Element, error) {
 			t.tables = append(t.tables, v)
 		}
 	}
+	var weights []gf2.Polyval // of the columns' prefixes, r's variable among them
+	if t.columns != nil {
+		weights = polyvals(eqValues(h.point, gf2.One()))
+	}
+	for j, c := range t.columns {
+		if c != nil && r != nil {
+			v, err := h.alloc(2 * half)
+			if err != nil {
+				return nil, err
+			}
+			t.tables[j] = v
+		}
+	}
 	var eq *eqTable
 	if h.in.Kind == binary.EqBits {
 		eq = newEqTable(t.z[1:], gf2.One())
@@ -139,6 +169,10 @@ func (t *hostTail) pass(r *gf2.Polyval) ([]gf2.Element, error) {
 			n := min(tailChunk, to-from)
 			for j := range b.hi {
 				b.hi[j] = b.hi[j][:n]
+				if t.columns != nil && t.columns[j] != nil {
+					t.rebuilt(b, j, from, half, weights)
+					continue
+				}
 				t.line(b, j, from, half, r)
 			}
 			if eq != nil {
@@ -150,7 +184,7 @@ func (t *hostTail) pass(r *gf2.Polyval) ([]gf2.Element, error) {
 		}
 	})
 	if r != nil {
-		t.size, t.source = 2*half, nil
+		t.size, t.source, t.columns = 2*half, nil, nil
 	}
 	c := elements(all)
 	if eq != nil {
@@ -192,6 +226,21 @@ func (t *hostTail) line(b *tailBlock, j, from, half int, r *gf2.Polyval) {
 		return
 	}
 	addTo(slope, b.lo[j])
+}
+
+// rebuilt is line for a column: its values come from bits, and go to the table if there
+// is one.
+func (t *hostTail) rebuilt(b *tailBlock, j, from, half int, weights []gf2.Polyval) {
+	slope, c := b.hi[j], t.columns[j]
+	n := len(slope)
+	lo, hi := b.own[j][:n], slope
+	if v := t.tables[j]; v != nil {
+		lo, hi = v[from:from+n], v[half+from:half+from+n]
+	}
+	c.batch(lo, weights, 2*half, from)
+	c.batch(hi, weights, 2*half, half+from)
+	b.lo[j] = lo
+	addVec(slope, hi, lo)
 }
 
 // product multiplies the lines of the tables [from, to), of n pairs, to coefficients,

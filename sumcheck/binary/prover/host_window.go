@@ -9,7 +9,7 @@ import (
 // under masks in the first pass, (2d-1)^k for 2^k elements, and leave less to the
 // rounds that multiply. See bench/NOTES.md.
 func windowVars(n, d int) int {
-	return min(n, [...]int{2: 3, 3: 3, 4: 2, 5: 2}[d])
+	return min(n, [...]int{2: 4, 3: 3, 4: 3, 5: 2}[d])
 }
 
 // window proves by masked sums for the first k variables, one fold of all of them,
@@ -168,6 +168,7 @@ type windowBlock struct {
 	rows     []gf2.Element            // four of each if vectors are in use
 	forms    [][hostChunk]gf2.Element // of p_1, 3^k, unless vectors are in use
 	doubled  []byte                   // masks for vectors
+	slopes   []gf2.Element            // of the first variable of a large window, for vectors
 }
 
 func newWindowBlock(s *scheme) *windowBlock {
@@ -188,7 +189,7 @@ func (w *windowBlock) add(masks []lanes, values []gf2.Element, size, n int) {
 
 // vectors says whether windowAdd has code for the window.
 func (w *windowBlock) vectors() bool {
-	return w.s.k == 2 || w.s.k == 3 && w.s.d < 5
+	return w.s.k <= 2 && w.s.k > 0 && w.s.d == 5 || w.s.k >= 2 && w.s.k <= 4 && w.s.d < 5
 }
 
 func (w *windowBlock) generic(masks []lanes, values []gf2.Element, size, n int) {
@@ -255,16 +256,11 @@ func (h *host) windowFold(k int) (*hostTail, error) {
 		}
 		t.tables = append(t.tables, values)
 	}
-	weights := polyvals(eqValues(h.point, gf2.One()))
+	for range len(t.tables) {
+		t.columns = append(t.columns, nil)
+	}
 	for _, c := range h.columns() {
-		dst, err := h.alloc(t.size)
-		if err != nil {
-			return nil, err
-		}
-		if err := h.chunks(t.size, func(lo, hi int) { c.batch(dst[lo:hi], weights, t.size, lo) }); err != nil {
-			return nil, err
-		}
-		t.tables = append(t.tables, dst)
+		t.columns, t.tables = append(t.columns, c), append(t.tables, nil)
 	}
 	return t, nil
 }

@@ -102,24 +102,51 @@ func (w *windowBlock) windowAdd(masks []lanes, values []gf2.Element, size int) {
 	if s.d == 5 {
 		inner = 1
 	}
-	rows, stride := power(s.d+1, inner), size*gf2.Size
 	if s.k == inner {
-		windowKernel(s.d, &w.rows[0], &w.doubled[0], &values[0], nil, stride, hostChunk/4)
+		windowKernel(s.d, &w.rows[0], &w.doubled[0], &values[0], nil, size*gf2.Size, hostChunk/4)
 		return
 	}
-	half := size << inner
 	for x := 0; x < hostChunk; x += windowRun {
+		if s.k == inner+1 {
+			w.outer(w.rows, w.doubled[x/4:], values[x:], size, inner)
+			continue
+		}
+		// One variable more: what the others go over is its values or their sums, each
+		// as many prefixes.
+		rows, prefixes := power(s.d+1, inner+1), 2<<inner
 		for _, p := range w.products {
-			to, mask := &w.rows[4*rows*p.row], &w.doubled[128*rows*p.b+x/4]
-			zero, one := &values[x], &values[half+x]
+			from, stride := values[x:], size
 			switch p.a {
-			case atZero:
-				windowKernel(s.d, to, mask, zero, nil, stride, windowRun/4)
 			case atOne:
-				windowKernel(s.d, to, mask, one, nil, stride, windowRun/4)
-			default:
-				windowKernel(s.d, to, mask, zero, one, stride, windowRun/4)
+				from = from[prefixes*size:]
+			case slope:
+				if w.slopes == nil {
+					w.slopes = make([]gf2.Element, prefixes*windowRun)
+				}
+				for u := range prefixes {
+					addVec(w.slopes[u*windowRun:(u+1)*windowRun], from[u*size:u*size+windowRun], from[(prefixes+u)*size:(prefixes+u)*size+windowRun])
+				}
+				from, stride = w.slopes, windowRun
 			}
+			w.outer(w.rows[4*rows*p.row:], w.doubled[128*rows*p.b+x/4:], from, stride, inner)
+		}
+	}
+}
+
+// outer adds windowRun indices to the rows of the last inner+1 variables.
+func (w *windowBlock) outer(to []gf2.Element, masks []byte, values []gf2.Element, size, inner int) {
+	d := w.s.d
+	rows, stride := power(d+1, inner), size*gf2.Size
+	zero, one := &values[0], &values[size<<inner]
+	for _, p := range w.products {
+		row, mask := &to[4*rows*p.row], &masks[128*rows*p.b]
+		switch p.a {
+		case atZero:
+			windowKernel(d, row, mask, zero, nil, stride, windowRun/4)
+		case atOne:
+			windowKernel(d, row, mask, one, nil, stride, windowRun/4)
+		default:
+			windowKernel(d, row, mask, zero, one, stride, windowRun/4)
 		}
 	}
 }
