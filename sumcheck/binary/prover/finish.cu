@@ -73,16 +73,25 @@ extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *stat
     __syncthreads();
     if (warp == 0) round_send_coefficients(s, round, D, message[lane <= D ? lane : 0]);
     __syncthreads();
-    const uint4 r = s->polyval[round];
-    if (id < rest) {
-      uint4 v = now[D * rest + id];
-#pragma unroll 1
-      for (u32 m = D; m-- > 0;) v = pv_add(pv_mul(v, r), now[m * rest + id]);
-      next[id] = v;
+    // Coefficient m of the variable times r^m, a thread each: a chain of two products.
+    if ((id & ~31u) < D * rest) {
+      const uint4 r = s->polyval[round], r2 = pv_square(r), r4 = pv_square(r2);
+      const u32 m = id / rest + 1;
+      uint4 power = m == 1 ? r : m == 2 ? r2 : r4;
+      if (D > 2) {
+        const uint4 odd = pv_mul(m == 3 ? r2 : r4, r);
+        if (m == 3 || m == 5) power = odd;
+      }
+      if (id < D * rest) next[id] = pv_mul(now[rest + id], power);
     }
     __syncthreads();
-    uint4 *t = now;
-    now = next, next = t;
+    if (id < rest) {
+      uint4 v = now[id];
+#pragma unroll 1
+      for (u32 m = 0; m < D; m++) v = pv_add(v, next[m * rest + id]);
+      now[id] = v;
+    }
+    __syncthreads();
     size = rest;
   }
   if (warp == 0) {
