@@ -273,22 +273,28 @@ DEVICE_INLINE u32 second_word(const u32 *column, u32 q, u32 prefixes, u64 words,
   return gf2_transpose_warp(u < prefixes ? ldg(column + u * words + i) : 0);
 }
 
+// Of a grid, Y is the columns.
+#define SECOND_COLUMN (blockIdx.y == 0 ? p2 : blockIdx.y == 1 ? p3 : p4)
+
 // binary_second_patterns writes the bits of all of 2^vars prefixes at each point as a
-// pattern of two bytes; vars is at most 4. Warps take 32 points.
-extern "C" __global__ void __launch_bounds__(256) binary_second_patterns(u16 *patterns, const u32 *__restrict__ column, u32 vars, u64 words) {
+// pattern of two bytes, column after column; vars is at most 4. Warps take 32 points.
+extern "C" __global__ void __launch_bounds__(256) binary_second_patterns(u16 *patterns, u32 vars, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3,
+                                                                        const u32 *__restrict__ p4) {
   u64 i = (u64)blockIdx.x * 8 + (threadIdx.x >> 5);
   if (i >= words) return;
-  u32 w = second_word(column, 0, 1u << vars, words, i);
-  patterns[32 * i + (threadIdx.x & 31)] = (u16)w;
+  u32 w = second_word(SECOND_COLUMN, 0, 1u << vars, words, i);
+  patterns[32 * (blockIdx.y * words + i) + (threadIdx.x & 31)] = (u16)w;
 }
 
-// binary_second_bind writes a column of bits bound at `vars` challenges, 5 to 7, POLYVAL.
+// binary_second_bind writes columns of bits bound at `vars` challenges, 5 to 7, POLYVAL.
 // Shared memory: 256 sums of weights for each byte of a point's 2^vars bits.
-extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *state, uint4 *out, const u32 *__restrict__ column, u32 vars, u64 words) {
+extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *state, uint4 *out, u32 vars, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3,
+                                                                        const u32 *__restrict__ p4) {
   const State *s = (const State *)state;
   SHARED_DYNAMIC(uint4, tables);
   __shared__ uint4 weights[128];
   const u32 id = threadIdx.x, prefixes = 1u << vars, lane = id & 31;
+  const u32 *column = SECOND_COLUMN;
   if (id < prefixes) {
     uint4 w = pv_one();
 #pragma unroll 1
@@ -308,6 +314,7 @@ extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *
     tables[e] = sum;
   }
   __syncthreads();
+  out += 32 * blockIdx.y * words + lane;
 #pragma unroll 1
   for (u64 i = (u64)blockIdx.x * 16 + (id >> 5); i < words; i += (u64)gridDim.x * 16) {
     uint4 sum = pv_zero();
@@ -317,6 +324,6 @@ extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *
 #pragma unroll
       for (u32 b = 0; b < 4; b++) sum = pv_add(sum, tables[1024 * q + 256 * b + (w >> 8 * b & 255)]);
     }
-    out[32 * i + lane] = sum;
+    out[32 * i] = sum;
   }
 }

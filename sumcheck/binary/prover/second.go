@@ -48,9 +48,9 @@ type second struct {
 
 	combined, folded device.Buffer[gf2.Element]
 	fragments        device.Buffer[uint32]
-	// What the bits become: patterns of 2^(done + k) bits, or elements.
-	patterns []device.Buffer[uint8]
-	bound    []device.Buffer[gf2.Element]
+	// What the bits become, column after column: patterns of 2^(done + k) bits, or elements.
+	patterns device.Buffer[uint8]
+	bound    device.Buffer[gf2.Element]
 
 	memory []interface{ Free() }
 }
@@ -101,17 +101,12 @@ func newSecond(q *device.Queue, shape binary.Shape, done int, state device.Buffe
 	keep(err)
 	r.fragments, err = takeSecond[uint32](r, fragmentWords(k))
 	keep(err)
-	for range bits {
-		if done+k <= secondPatterns {
-			b, err := takeSecond[uint8](r, 2*r.points)
-			keep(err)
-			r.patterns = append(r.patterns, b)
-			continue
-		}
-		b, err := takeSecond[gf2.Element](r, r.points)
-		keep(err)
-		r.bound = append(r.bound, b)
+	if r.asPatterns() {
+		r.patterns, err = takeSecond[uint8](r, len(bits)*2*r.points)
+	} else {
+		r.bound, err = takeSecond[gf2.Element](r, len(bits)*r.points)
 	}
+	keep(err)
 	if err := errors.Join(errs...); err != nil {
 		r.free()
 		return nil, err
@@ -127,10 +122,20 @@ func (r *second) coefficients() int {
 	return n
 }
 
+// asPatterns says whether the bits stay bits.
+func (r *second) asPatterns() bool { return r.done+r.k <= secondPatterns }
+
 // tail is where the rounds after it begin.
 func (r *second) tail() tailStart {
-	return tailStart{Shape: r.shape, Done: r.done + r.k, State: r.state, Polyval: true,
-		Ext: append([]device.Buffer[gf2.Element]{r.folded}, r.bound...), Patterns: r.patterns}
+	s := tailStart{Shape: r.shape, Done: r.done + r.k, State: r.state, Polyval: true, Ext: []device.Buffer[gf2.Element]{r.folded}}
+	for j := range r.bits {
+		if r.asPatterns() {
+			s.Patterns = append(s.Patterns, r.patterns.Slice(2*j*r.points, 2*(j+1)*r.points))
+		} else {
+			s.Ext = append(s.Ext, r.bound.Slice(j*r.points, (j+1)*r.points))
+		}
+	}
+	return s
 }
 
 func (r *second) kernel(name string, grid, block device.Dim, shared int, args ...device.Arg) error {
@@ -170,16 +175,20 @@ func (r *second) finish() error {
 }
 
 func (r *second) bind() error {
-	errs := []error{fold(r.q, r.k, device.View[uint32](r.folded), device.View[uint32](r.p1), r.fragments, r.points)}
+	folded := fold(r.q, r.k, device.View[uint32](r.folded), device.View[uint32](r.p1), r.fragments, r.points)
 	vars, words := r.done+r.k, r.points/32
-	for j, p := range r.patterns {
-		errs = append(errs, r.kernel("binary_second_patterns", device.D1(device.Blocks(words, 8)), device.D1(256), 0, p.Arg(), r.bits[j].Arg(),
-			device.U32(vars), device.U64(words)))
+	columns := make([]device.Arg, 3)
+	for j := range columns {
+		columns[j] = device.Null()
+		if j < len(r.bits) {
+			columns[j] = r.bits[j].Arg()
+		}
 	}
-	for j, b := range r.bound {
-		blocks := min(2*r.q.Device().Info().Units, device.Blocks(words, 16))
-		errs = append(errs, r.kernel("binary_second_bind", device.D1(blocks), device.D1(512), 16*32<<vars, r.state.Arg(), b.Arg(), r.bits[j].Arg(),
-			device.U32(vars), device.U64(words)))
+	if r.asPatterns() {
+		return errors.Join(folded, r.kernel("binary_second_patterns", device.D2(device.Blocks(words, 8), len(r.bits)), device.D1(256), 0,
+			append([]device.Arg{r.patterns.Arg(), device.U32(vars), device.U64(words)}, columns...)...))
 	}
-	return errors.Join(errs...)
+	blocks := min(2*r.q.Device().Info().Units/len(r.bits), device.Blocks(words, 16))
+	return errors.Join(folded, r.kernel("binary_second_bind", device.D2(max(1, blocks), len(r.bits)), device.D1(512), 16*32<<vars,
+		append([]device.Arg{r.state.Arg(), r.bound.Arg(), device.U32(vars), device.U64(words)}, columns...)...))
 }
