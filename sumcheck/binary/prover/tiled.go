@@ -16,8 +16,8 @@ import (
 
 // Tiled is an instance of kind ExtBits whose p_1 is not in memory: its values are
 // read twice, a tile at a time and by several goroutines at once, for the window's
-// sums and for its fold. What is kept takes Degree * 2^(Vars-3) elements (a quarter
-// of 2^Vars for each factor from degree 4 on).
+// sums and for its fold. What is kept takes (Degree+1)/2 * 2^(Vars-k) elements, where k
+// is 4, 3, 3, 2 for Degree 2 to 5.
 type Tiled struct {
 	sumcheck.Shape
 	First io.ReaderAt             // 2^Vars elements of gf2.Size bytes, little-endian
