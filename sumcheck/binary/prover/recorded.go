@@ -50,7 +50,7 @@ func (r *Recorded) record() (err error) {
 		return err
 	}
 	// A kernel is loaded by its first launch, which cannot be recorded.
-	if err := r.q.Device().Preload(windowSource, finishSource, secondSource, foldSource, maskSource, tailSource); err != nil {
+	if err := r.q.Device().Preload(r.run.sources()...); err != nil {
 		return err
 	}
 	r.graph, err = r.q.Record(r.run.launch)

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/sumcheck/binary"
 	"github.com/zkwarp/zkwarp/transcript/tower"
@@ -186,6 +187,18 @@ func (r *windowProof) alloc() error {
 
 func (r *windowProof) kernel(name string, grid, block device.Dim, args ...device.Arg) error {
 	return r.q.Launch(device.Kernel{Source: finishSource, Name: name}, grid, block, 0, args...)
+}
+
+// sources are the kernels that launch needs.
+func (r *windowProof) sources() []*kernel.Source {
+	s := []*kernel.Source{windowSource, finishSource, foldSource, tailSource}
+	if r.next != nil {
+		s = append(s, secondSource)
+	}
+	if r.mask != nil {
+		s = append(s, maskSource)
+	}
+	return s
 }
 
 // launch enqueues the proof, which is then in the state.
