@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/bitproof"
 	"github.com/zkwarp/zkwarp/device"
@@ -17,6 +18,12 @@ import (
 
 // Sources are the package's translation units.
 func Sources() []*kernel.Source { return []*kernel.Source{Source} }
+
+// AllSources are those that Prove launches, to preload them: Sources, and those of the
+// sum-check and the commitment.
+func AllSources() []*kernel.Source {
+	return slices.Concat(Sources(), sumprover.DefaultSources(), friprover.AllSources())
+}
 
 // ColumnsError is a number of columns, or a column's length in words, that is not
 // the statement's.

@@ -10,6 +10,8 @@ import (
 	"github.com/zkwarp/zkwarp/device/kernel"
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
+	merkleprover "github.com/zkwarp/zkwarp/merkle/prover"
+	additive "github.com/zkwarp/zkwarp/ntt/additive/prover"
 	"github.com/zkwarp/zkwarp/transcript/tower"
 	towerprover "github.com/zkwarp/zkwarp/transcript/tower/prover"
 )
@@ -21,6 +23,12 @@ var source = &kernel.Source{Name: "fribinius/prover/fribinius.cu", Text: text, H
 
 // Sources holds the kernels of this package.
 func Sources() []*kernel.Source { return []*kernel.Source{source} }
+
+// AllSources are those that Commit and Open launch, to preload them: Sources, and those of
+// the packages that they use.
+func AllSources() []*kernel.Source {
+	return append([]*kernel.Source{source, additive.Source, towerprover.Source}, merkleprover.SourcesOf(fribinius.Hash())...)
+}
 
 const (
 	threads     = 128

@@ -61,7 +61,7 @@ type binaryDemoResult struct {
 	Rows             int                `json:"rows"`
 	Columns          int                `json:"columns"`
 	ProveMS          float64            `json:"prove_ms"`
-	FirstProveMS     float64            `json:"first_prove_ms,omitempty"`
+	KernelsMS        float64            `json:"kernels_ms,omitempty"`
 	CPUProveMS       float64            `json:"cpu_prove_ms"`
 	LoadMS           float64            `json:"load_ms"`
 	Stages           map[string]float64 `json:"stages_ms"`
@@ -135,7 +135,7 @@ func (d *binaryDemo) prove() error {
 	}
 	cpu := made
 	if made.device.Kind() != device.CPU {
-		r.FirstProveMS = milliseconds(made.first)
+		r.KernelsMS = milliseconds(made.kernel)
 		if cpu, err = d.proveBits(d.ctx, device.CPU.String(), d.params, d.columns, bitprover.Options{}, false); err != nil {
 			return err
 		}
@@ -154,7 +154,7 @@ func (d *binaryDemo) prove() error {
 	d.say("device    %s", r.Card)
 	d.say("prove     %s  total %s", made.stageText(), durationText(made.time))
 	if cpu != made {
-		d.say("          on the CPU %s, the same bytes; the first proof here took %s", durationText(cpu.time), durationText(made.first))
+		d.say("          on the CPU %s, the same bytes; before, kernels were compiled or found in the cache, in %s", durationText(cpu.time), durationText(made.kernel))
 	}
 	d.say("proof     %s, %.1f bits (union; weakest step %.1f), binding, not zero-knowledge", sizeText(int64(r.ProofBytes)), r.SecurityBits, r.SecurityMinRound)
 	start := time.Now()
