@@ -93,11 +93,11 @@ DEVICE_INLINE u32 message_word(const u32 (&c)[ROUND_DEGREE + 1], u32 d) {
 }
 
 // round_end ends a round: lane i of the warp passes word i of the message, or 0 if it has
-// none. All lanes get the challenge in the POLYVAL basis. transcript is the state's, or a
-// copy of it that is nearer.
-DEVICE_CALL uint4 round_end(State *s, u32 *transcript, u32 round, u32 d, u32 word) {
+// none. All lanes get the challenge in the POLYVAL basis. The transcript comes from one
+// place and goes to another, and to_polyval is State's map: copies may be nearer.
+DEVICE_CALL uint4 round_end(State *s, const u32 *before, u32 *after, const uint4 *to_polyval, u32 round, u32 d, u32 word) {
   u32 lane = threadIdx.x & 31;
-  tower t = tower_load(transcript);
+  tower t = tower_load(before);
   u32 *message = (u32 *)(s->rounds + round * d);
   if (lane < 4 * d) message[lane] = word;
   if (d <= 4) {
@@ -111,10 +111,10 @@ DEVICE_CALL uint4 round_end(State *s, u32 *transcript, u32 round, u32 d, u32 wor
   }
   u32 c[4];
   tower_challenge(t, c);
-  uint4 r = make_uint4(c[0], c[1], c[2], c[3]), p = warp_convert(s->to_polyval, r);
+  uint4 r = make_uint4(c[0], c[1], c[2], c[3]), p = warp_convert(to_polyval, r);
   __syncwarp();
   if (lane == 0) {
-    tower_store(transcript, t);
+    tower_store(after, t);
     s->point[round] = r;
     s->polyval[round] = p;
   }
@@ -136,7 +136,7 @@ DEVICE_CALL uint4 round_end(State *s, u32 *transcript, u32 round, u32 d, u32 wor
 DEVICE_INLINE uint4 round_send(State *s, u32 round, u32 d, uint4 mine) {
   u32 lane = threadIdx.x & 31, j = lane >> 2;
   u32 word = limb(make_uint4(shfl_idx(mine.x, j), shfl_idx(mine.y, j), shfl_idx(mine.z, j), shfl_idx(mine.w, j)), lane & 3);
-  round_end(s, s->transcript, round, d, j < d ? word : 0);
+  round_end(s, s->transcript, s->transcript, s->to_polyval, round, d, j < d ? word : 0);
   return s->point[round];
 }
 
@@ -147,7 +147,7 @@ DEVICE_INLINE uint4 round_send_coefficients(State *s, u32 round, u32 d, uint4 mi
 #pragma unroll
   for (u32 k = 0; k <= ROUND_DEGREE; k++)
     c[k] = limb(make_uint4(shfl_idx(mine.x, k), shfl_idx(mine.y, k), shfl_idx(mine.z, k), shfl_idx(mine.w, k)), lane & 3);
-  return round_end(s, s->transcript, round, d, message_word(c, d));
+  return round_end(s, s->transcript, s->transcript, s->to_polyval, round, d, message_word(c, d));
 }
 
 // polynomial_at is the value at r of the polynomial of degree d <= 5 with coefficients c,

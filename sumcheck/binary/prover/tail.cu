@@ -23,20 +23,22 @@ extern "C" __global__ void __launch_bounds__(256) binary_tail_pairs(const u32 *s
 // (mask_stage), for 2^masked tasks; with masks, pairs may be the table of products of
 // p_(d-2) and p_(d-1) by patterns, instead of their values and products. The last block
 // ends the round.
-// Shared memory: the slots for a chunk, then tables for patterns, then p_d's patterns.
+// Shared memory: the slots for a chunk, State's maps, tables for patterns, p_d's patterns.
 extern "C" __global__ void __launch_bounds__(256, 3) binary_tail_round(u32 *state, u32 round, u32 d, u32 claim_from, u32 claim_next, u32 masked, u32 log_half, u32 log_chunk, u32 slots, u32 mode_first,
                                                              u32 mode_rest, const uint4 *t0, const uint4 *t1, const uint4 *t2, const uint4 *t3,
                                                              const uint4 *t4, const uint4 *__restrict__ pairs, uint4 *first, uint4 *rest,
                                                              u64 stride) {
   SHARED_DYNAMIC(uint4, memory);
   __shared__ uint4 sums[8], selected[16 * 8];
-  __shared__ u32 last;
   __shared__ Program program;
+  __shared__ u32 transcript[TOWER_WORDS];
   State *s = (State *)state;
   u32 pitch = 1u << log_chunk, inside = pitch - 1;
   load_program(&program, s->program);
+  if (threadIdx.x < TOWER_WORDS) transcript[threadIdx.x] = s->transcript[threadIdx.x];
   u64 half = 1ull << log_half;
-  uint4 *tables = memory + (u64)slots * pitch, r = round == 0 ? pv_zero() : s->polyval[round - 1];
+  uint4 *maps = memory + slots * pitch, *tables = maps + 1024, r = round == 0 ? pv_zero() : s->polyval[round - 1];
+  load_maps(maps, s);
   if (mode_rest & TAIL_PATTERN) pattern_tables(tables, s, mode_rest);
   if (threadIdx.x < 8) sums[threadIdx.x] = pv_zero();
   __syncthreads();
@@ -130,38 +132,36 @@ extern "C" __global__ void __launch_bounds__(256, 3) binary_tail_round(u32 *stat
       add_up(sums + out, pv_reduce(w), pitch, mine);
     }
   }
+  copy_async_wait<0>();
   __syncthreads();
-  u32 *own = (u32 *)sums, *all = (u32 *)s->sums;
+  // The first warp does the rest.
+  if (threadIdx.x >= 32) return;
+  u32 *own = (u32 *)sums, *all = (u32 *)s->sums, lane = threadIdx.x;
   if (gridDim.x > 1) {
-    if (threadIdx.x < 32) atomicXor(all + threadIdx.x, own[threadIdx.x]);
+    atomicXor(all + lane, own[lane]);
     __threadfence();
-    __syncthreads();
-    if (threadIdx.x == 0) last = atomicAdd(s->counter, 1u) == gridDim.x - 1;
-    __syncthreads();
-    if (!last) return;
-    if (threadIdx.x < 32) {
-      __threadfence();
-      own[threadIdx.x] = atomicExch(all + threadIdx.x, 0u);
-    }
-    if (threadIdx.x == 0) s->counter[0] = 0;
-  }
-  if (threadIdx.x < 32) {
     __syncwarp();
-    uint4 c[ROUND_DEGREE + 1];
-    uint4 before = pv_zero();
-    if (claim_from != 0) before = claim_from == 1 ? warp_convert(s->to_polyval, s->claim) : s->claim_polyval;
-    complete(c, sums, d, program.missing, claim_from != 0, before);
-    uint4 challenge = send(s, s->transcript, round, d, c);
-    if (claim_next) {
-      uint4 claim = polynomial_at(c, d, challenge);
-      if (threadIdx.x == 0) s->claim_polyval = claim;
-    }
+    u32 before = 0;
+    if (lane == 0) before = atomicAdd(s->counter, 1u);
+    if (shfl_idx(before, 0u) != gridDim.x - 1) return;
+    __threadfence();
+    own[lane] = atomicExch(all + lane, 0u);
+    if (lane == 0) s->counter[0] = 0;
+    __syncwarp();
+  }
+  uint4 c[ROUND_DEGREE + 1], claim = pv_zero();
+  if (claim_from != 0) claim = claim_from == 1 ? warp_convert(maps, s->claim) : s->claim_polyval;
+  complete(c, sums, d, program.missing, claim_from != 0, claim);
+  uint4 challenge = send(s, transcript, s->transcript, maps, round, d, c);
+  if (claim_next) {
+    claim = polynomial_at(c, d, challenge);
+    if (lane == 0) s->claim_polyval = claim;
   }
 }
 
 // binary_tail_last: one block does all rounds from `round` on, over tables of 2^log entries once
 // the variable of the round before is bound, and the evaluations but the first `skip`.
-// Shared memory: the slots for 2^(log-1) positions, then tables for patterns.
+// Shared memory: the slots for 2^(log-1) positions, State's maps, tables for patterns.
 extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u32 round, u32 d, u32 log, u32 slots, u32 skip, u32 mode_first, u32 mode_rest,
                                                             const uint4 *t0, const uint4 *t1, const uint4 *t2, const uint4 *t3, const uint4 *t4) {
   SHARED_DYNAMIC(uint4, memory);
@@ -172,7 +172,8 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u
   u32 pitch = 1u << (log - 1), warp = threadIdx.x >> 5;
   load_program(&program, s->program);
   if (threadIdx.x < TOWER_WORDS) transcript[threadIdx.x] = s->transcript[threadIdx.x];
-  uint4 *tables = memory + slots * pitch, before = round == 0 ? pv_zero() : s->polyval[round - 1];
+  uint4 *maps = memory + slots * pitch, *tables = maps + 1024, before = round == 0 ? pv_zero() : s->polyval[round - 1];
+  load_maps(maps, s);
   if (mode_rest & TAIL_PATTERN) pattern_tables(tables, s, mode_rest);
   if (threadIdx.x < 8) sums[threadIdx.x] = pv_zero();
   __syncthreads();
@@ -181,6 +182,7 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u
     u32 j = i >> log;
     memory[i] = entry(s, tables, j ? mode_rest : mode_first, TAIL_TABLE(j), i & ((1u << log) - 1), 1ull << log, before);
   }
+  copy_async_wait<0>();
   u32 final_task = program.count[0] + program.count[1], final_count = program.count[2];
 #pragma unroll 1
   for (u32 left = log; left != 0; left--, round++) {
@@ -205,7 +207,7 @@ extern "C" __global__ void __launch_bounds__(512) binary_tail_last(u32 *state, u
     if (warp == 0) {
       uint4 c[ROUND_DEGREE + 1];
       complete(c, sums, d, program.missing, false, pv_zero());
-      uint4 r = send(s, transcript, round, d, c);
+      uint4 r = send(s, transcript, transcript, maps, round, d, c);
       if (threadIdx.x == 0) challenge = r;
       if (threadIdx.x < 8) sums[threadIdx.x] = pv_zero();
     }

@@ -89,11 +89,19 @@ DEVICE_INLINE uint4 pattern_weight(const State *s, u32 mode, u32 i) {
   return k + levels == 0 ? pv_one() : s->weights[((i & (1u << k) - 1) << levels) + (i >> k)];
 }
 
-// slots_sum is the sum over a set of slots at a position.
+// lowest is the place of the lowest bit that is set.
+DEVICE_INLINE u32 lowest(u32 set) { return 31 - leading_zeros(set & (0u - set)); }
+
+// slots_sum is the sum over a set of slots at a position. Up to three are read side by
+// side, and more are rare.
 DEVICE_INLINE uint4 slots_sum(const uint4 *slots, u32 pitch, u32 set) {
-  uint4 sum = pv_zero();
+  u32 second = set & (set - 1), third = second & (second - 1);
+  uint4 a = slots[lowest(set) * pitch], b = pv_zero(), c = pv_zero();
+  if (second != 0) b = slots[lowest(second) * pitch];
+  if (third != 0) c = slots[lowest(third) * pitch];
+  uint4 sum = pv_add(a, b, c);
 #pragma unroll 1
-  for (; set != 0; set &= set - 1) sum = pv_add(sum, slots[(31 - leading_zeros(set & (0u - set))) * pitch]);
+  for (set = third & (third - 1); set != 0; set &= set - 1) sum = pv_add(sum, slots[lowest(set) * pitch]);
   return sum;
 }
 
@@ -108,7 +116,7 @@ DEVICE_INLINE void mask_stage(u32 (&sum)[16], const Task &task, u32 slope, bool 
   for (u32 c = first; c < pitch; c += step) {
     u32 v = 0, bits = lines[side + c];
 #pragma unroll 1
-    for (u32 set = task.b; set != 0; set &= set - 1) v ^= words[4 * ((31 - leading_zeros(set & (0u - set))) * pitch + c)];
+    for (u32 set = task.b; set != 0; set &= set - 1) v ^= words[4 * (lowest(set) * pitch + c)];
 #pragma unroll
     for (u32 i = 0; i < 8; i++)
       if (bits >> i & 1) sum[i] ^= v;
@@ -151,12 +159,13 @@ DEVICE_INLINE void complete(uint4 (&c)[ROUND_DEGREE + 1], const uint4 *sums, u32
     if (k == missing) c[k] = rest;
 }
 
-// send takes S to the transcript and returns the challenge. POLYVAL; a warp.
-DEVICE_INLINE uint4 send(State *s, u32 *transcript, u32 round, u32 d, const uint4 (&c)[ROUND_DEGREE + 1]) {
+// send takes S to the transcript, as round_end does, and returns the challenge. POLYVAL; a
+// warp. maps is State.to_polyval and State.from_polyval, or a copy.
+DEVICE_INLINE uint4 send(State *s, const u32 *before, u32 *after, const uint4 *maps, u32 round, u32 d, const uint4 (&c)[ROUND_DEGREE + 1]) {
   u32 words[ROUND_DEGREE + 1];
 #pragma unroll
-  for (u32 k = 0; k <= ROUND_DEGREE; k++) words[k] = k <= d ? limb(warp_convert(s->from_polyval, c[k]), threadIdx.x & 3) : 0;
-  return round_end(s, transcript, round, d, message_word(words, d));
+  for (u32 k = 0; k <= ROUND_DEGREE; k++) words[k] = k <= d ? limb(warp_convert(maps + 512, c[k]), threadIdx.x & 3) : 0;
+  return round_end(s, before, after, maps, round, d, message_word(words, d));
 }
 
 // add_up adds the values of lanes that belong together, a power of two of neighbours up to
@@ -180,6 +189,14 @@ DEVICE_INLINE void add_up(uint4 *sum, uint4 v, u32 neighbours, bool there) {
 // load_program copies the program to shared memory. The block; a barrier is due.
 DEVICE_INLINE void load_program(Program *to, const Program &from) {
   if (threadIdx.x < sizeof(Program) / 4) ((u32 *)to)[threadIdx.x] = ((const u32 *)&from)[threadIdx.x];
+}
+
+// load_maps starts to copy State's maps to shared memory, so that they are at hand when the
+// round ends.
+DEVICE_INLINE void load_maps(uint4 *maps, const State *s) {
+#pragma unroll 1
+  for (u32 i = threadIdx.x; i < 1024; i += blockDim.x) copy_async(maps + i, s->to_polyval + i);
+  copy_async_commit();
 }
 
 #define TAIL_TABLE(j) ((j) == 0 ? t0 : (j) == 1 ? t1 : (j) == 2 ? t2 : (j) == 3 ? t3 : t4)

@@ -131,6 +131,8 @@ const (
 	maskBits = 4
 	// tailShared is the most dynamic shared memory that a block uses.
 	tailShared = 96 << 10
+	// mapBytes is the size of State's maps, of which a block has a copy.
+	mapBytes = 2 * 512 * gf2.Size
 	// patternTables is the most tables of 256 entries for patterns.
 	patternTables = 8
 	// tailPatterns less the degree is the logarithm of the entries from which on patterns
@@ -267,7 +269,7 @@ func (t *tail) tableBytes(bound int) int {
 
 // lastShared is the shared memory of the last block, for tables of 2^log entries.
 func (t *tail) lastShared(log int) int {
-	return t.program.slots<<(log-1)*gf2.Size + t.tableBytes(t.Shape.Vars-t.Done-log)
+	return t.program.slots<<(log-1)*gf2.Size + mapBytes + t.tableBytes(t.Shape.Vars-t.Done-log)
 }
 
 // source is how tables are read `bound` rounds after the first one.
@@ -360,7 +362,7 @@ func (t *tail) launch() error {
 			}
 		}
 		args = append(args, pairs, t.first.Arg(), t.rest.Arg(), device.U64(t.stride))
-		shared := t.program.slots << chunk * gf2.Size
+		shared := t.program.slots<<chunk*gf2.Size + mapBytes
 		if rest&tailPattern != 0 {
 			shared += t.tableBytes(bound) + 2*4<<chunk
 		}
