@@ -88,6 +88,10 @@ func (s *dotSums) value() Polyval {
 // first cache with three operands, many enough for the tables.
 const chunk = 512
 
+// few is how many elements are not worth a constant's matrix, with its tables, or memory
+// for another basis.
+const few = 64
+
 // through does in POLYVAL's basis what f does, in pieces of operands: of dst's length each,
 // and dst is the first of them if it is read too.
 func through(dst []Element, operands [][]Element, f func(p [][]Polyval)) {
@@ -106,12 +110,18 @@ func through(dst []Element, operands [][]Element, f func(p [][]Polyval)) {
 
 // MulVec sets dst[i] = a[i] * b[i].
 func MulVec(dst, a, b []Element) {
+	if a, b = a[:len(dst)], b[:len(dst)]; len(dst) < few {
+		for i, x := range a {
+			dst[i] = x.Mul(b[i])
+		}
+		return
+	}
 	through(dst, [][]Element{a, b}, func(p [][]Polyval) { MulPolyval(p[0], p[0], p[1]) })
 }
 
 // ScaleVec sets dst[i] = s * a[i].
 func ScaleVec(dst, a []Element, s Element) {
-	if a = a[:len(dst)]; len(a) < scaleFrom {
+	if a = a[:len(dst)]; len(a) < few {
 		for i, x := range a {
 			dst[i] = x.Mul(s)
 		}
@@ -120,18 +130,26 @@ func ScaleVec(dst, a []Element, s Element) {
 	Apply(dst, a, Multiplication(s))
 }
 
-// scaleFrom is the length from which a constant's matrix is worth making.
-const scaleFrom = 16
-
 // MulAddVec sets dst[i] += s * a[i].
 func MulAddVec(dst, a []Element, s Element) {
+	if a = a[:len(dst)]; len(a) < few {
+		for i, x := range a {
+			dst[i] = dst[i].Add(x.Mul(s))
+		}
+		return
+	}
 	p := s.Polyval()
 	through(dst, [][]Element{dst, a}, func(v [][]Polyval) { MulAddPolyval(v[0], v[1], p) })
 }
 
 // FoldVec sets dst[i] = lo[i] + r (lo[i] + hi[i]).
 func FoldVec(dst, lo, hi []Element, r Element) {
-	lo, hi = lo[:len(dst)], hi[:len(dst)]
+	if lo, hi = lo[:len(dst)], hi[:len(dst)]; len(dst) < few {
+		for i, x := range lo {
+			dst[i] = x.Add(r.Mul(x.Add(hi[i])))
+		}
+		return
+	}
 	ApplySum(dst, [][]Element{lo, hi}, []*Matrix{Multiplication(r.Add(One())), Multiplication(r)})
 }
 
