@@ -11,10 +11,9 @@ import (
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
-// deviceWindow is how many rounds the window has, by the degree: as many as the pass does
-// in little more than the time in which it reads p_1, since every round more halves what
-// the fold writes and the tail reads.
-var deviceWindow = [binary.MaxDegree + 1]int{2: 4, 3: 4, 4: 3, 5: 3}
+// deviceWindow is how many rounds the window has where tables are small, by the degree:
+// every round more saves a launch, the tail's largest.
+var deviceWindow = [binary.MaxDegree + 1]int{2: 4, 3: 4, 4: 4, 5: 3}
 
 // windowPlan is the rounds of a proof's first and second window, and the logarithm of the
 // entries from which on rounds after these are done by masks (0: none).
@@ -24,7 +23,8 @@ type windowPlan struct{ first, second, masksFrom int }
 // take longer than the rounds that they replace.
 const largeVars = 22
 
-// largeWindows are the windows from there on, by the degree. After the first one, either a
+// largeWindows are the windows from there on, by the degree: first as many rounds as the
+// pass does in little more than the time in which it reads p_1. After the first one, either a
 // second one does some rounds, whose masks grow with the first one's rounds, or rounds
 // by masks do, down to tables of 2^18 entries. The latter take 4.5, 8.5 and 15.9 ms in
 // all for d = 2, 3, 4 and n = 28 on an H100, where the tail alone took 5.3, 9.6 and 22.3 ms.
@@ -258,7 +258,12 @@ func (r *windowProof) finish() error {
 	if r.in.Kind == binary.EqBits {
 		front = r.front.Arg()
 	}
-	return r.kernel("binary_window_finish", device.D1(1), device.D1(512),
+	d, last := r.in.Degree, 1 // (2d)^(k-2)
+	for range r.w.k - 2 {
+		last *= 2 * d
+	}
+	shared := ((d+1)*2*d*last + (d+1)*(d+1)*last) * gf2.Size
+	return r.q.Launch(device.Kernel{Source: finishSource, Name: "binary_window_finish"}, device.D1(1), device.D1(512), shared,
 		r.state.Arg(), r.sums.Arg(), front, r.fragments.Arg(), device.U32(r.in.Degree), device.U32(r.w.k), device.U32(r.w.groups()))
 }
 
