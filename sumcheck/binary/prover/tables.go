@@ -101,15 +101,24 @@ func packBits(words []uint32, elements []gf2.Element, split func(n, grain int, b
 	err := split(len(words), 1<<8, func(from, to int) {
 		for i := from; i < to; i++ {
 			part := elements[32*i : min(32*i+32, len(elements))]
-			var word uint32
-			var rest uint64
-			for b := range part {
-				e := &part[b]
-				word |= uint32(e.Lo&1) << b
-				rest |= e.Lo&^1 | e.Hi
+			var word, low, high uint64 // of bits, a word is their sum; others are refused below
+			if len(part) == 32 {
+				p := (*[32]gf2.Element)(part)
+				for b := 28; b >= 0; b -= 4 {
+					e := (*[4]gf2.Element)(p[b : b+4])
+					word = 2*(2*(2*(2*word+e[3].Lo)+e[2].Lo)+e[1].Lo) + e[0].Lo
+					low |= e[0].Lo | e[1].Lo | e[2].Lo | e[3].Lo
+					high |= e[0].Hi | e[1].Hi | e[2].Hi | e[3].Hi
+				}
+			} else {
+				for b := range part {
+					word |= part[b].Lo << b
+					low |= part[b].Lo
+					high |= part[b].Hi
+				}
 			}
-			words[i] = word
-			if rest == 0 {
+			words[i] = uint32(word)
+			if low <= 1 && high == 0 {
 				continue
 			}
 			for b, e := range part {
