@@ -148,7 +148,7 @@ func median(b *testing.B, q *device.Queue, op func() error) time.Duration {
 var plans = [binary.MaxDegree + 1][]windowPlan{
 	2: {{4, 0, 0}, {4, 3, 0}, {4, 0, 18}, {4, 0, 17}},
 	3: {{4, 0, 0}, {3, 2, 0}, {4, 0, 18}, {4, 0, 17}},
-	4: {{3, 0, 0}, {2, 2, 0}, {2, 2, 18}, {3, 0, 18}, {3, 0, 17}},
+	4: {{3, 0, 0}, {4, 0, 0}, {2, 2, 0}, {2, 2, 18}, {3, 0, 18}, {4, 0, 18}},
 	5: {{3, 0, 0}},
 }
 
@@ -156,7 +156,7 @@ var plans = [binary.MaxDegree + 1][]windowPlan{
 // by one, as a graph, and Prove itself.
 func BenchmarkProof(b *testing.B) {
 	q := devicetest.Queue(b, devicetest.Open(b, "cuda"))
-	for _, n := range []int{20, 24, 28} {
+	for _, n := range []int{20, 22, 24, 28} {
 		p := randomProduct(b, q, n)
 		for d := 2; d <= binary.MaxDegree; d++ {
 			b.Run(fmt.Sprintf("n%d/d%d", n, d), func(b *testing.B) {
