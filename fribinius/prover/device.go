@@ -38,6 +38,9 @@ const (
 	blocksPerUnit = 8
 	// maxBlocks bounds the sums that a round's end adds up.
 	maxBlocks = 1 << 12
+	// tailEntries is the size of tables from which on one block does the rounds.
+	tailEntries = 1 << 10
+	tailThreads = tailEntries / 2
 )
 
 func launch(q *device.Queue, name string, blocks, size int, args ...device.Arg) error {
@@ -137,6 +140,7 @@ type chain struct {
 	roots      device.Buffer[uint32]      // of the layers but the first
 	state      device.Buffer[uint32]      // of the transcript
 	rounds     int                        // sent so far
+	pending    bool                       // the tables are not folded by the last challenge yet
 }
 
 // foldDevice is foldHost.
@@ -212,12 +216,18 @@ func (c *chain) prepare() error {
 		c.message = c.converted
 		return err
 	}
+	if !c.pending {
+		return nil
+	}
 	n := c.message.Len() / 2
-	to := c.spare[(c.rounds-1)%2]
+	to := c.spare[0]
+	if device.Overlap(to[0], c.weight) {
+		to = c.spare[1]
+	}
 	w, m := to[0].Slice(0, n), to[1].Slice(0, n)
 	err := launch(q, "fribinius_fold", blocksFor(q, (n+1)/2), threads, c.sums.Arg(), w.Arg(), m.Arg(), c.weight.Arg(), c.message.Arg(),
 		c.challenges.Slice(c.rounds-1, c.rounds).Arg(), device.U64(n))
-	c.weight, c.message = w, m
+	c.weight, c.message, c.pending = w, m, false
 	return err
 }
 
@@ -225,9 +235,37 @@ func (c *chain) prepare() error {
 func (c *chain) send() error {
 	i := c.rounds
 	pairs := c.message.Len() / 2
-	c.rounds++
+	c.rounds, c.pending = c.rounds+1, true
 	return launch(c.o.q, "fribinius_round", 1, threads, c.tr.State().Arg(), c.sent.Slice(2*i, 2*i+2).Arg(), c.challenges.Slice(i, i+1).Arg(),
 		c.sums.Arg(), c.tables.Slice(512, 1536).Arg(), device.U32(blocksFor(c.o.q, pairs)))
+}
+
+// tail enqueues several rounds on small tables by one launch, after prepare.
+func (c *chain) tail(rounds int) error {
+	i, n := c.rounds, c.message.Len()
+	err := launch(c.o.q, "fribinius_tail", 1, tailThreads, c.tr.State().Arg(), c.sent.Slice(2*i, 2*(i+rounds)).Arg(), c.weight.Arg(), c.message.Arg(),
+		c.tables.Slice(512, 1536).Arg(), device.U32(n), device.U32(rounds))
+	c.rounds += rounds
+	c.weight, c.message = c.weight.Slice(0, n>>rounds), c.message.Slice(0, n>>rounds)
+	return err
+}
+
+// group enqueues the rounds from one word to the next, of which the first is prepared.
+func (c *chain) group(rounds int) error {
+	if rounds > 0 && c.message.Len() <= tailEntries {
+		return c.tail(rounds)
+	}
+	for f := range rounds {
+		if f > 0 {
+			if err := c.prepare(); err != nil {
+				return err
+			}
+		}
+		if err := c.send(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // convert enqueues the conversion of the message to dst. Before the first round it is in the
@@ -242,20 +280,19 @@ func (c *chain) convert(dst device.Buffer[gf2.Element]) error {
 
 func (c *chain) run() error {
 	o := c.o
-	shapes := o.p.Layers()
-	for i, l := range shapes {
-		for f := range l.Fold {
+	for i, l := range o.p.Layers() {
+		if l.Fold > 0 {
 			if err := c.prepare(); err != nil {
 				return err
 			}
-			if i > 0 && f == 0 {
-				if err := c.layer(i); err != nil {
-					return err
-				}
-			}
-			if err := c.send(); err != nil {
+		}
+		if i > 0 {
+			if err := c.layer(i); err != nil {
 				return err
 			}
+		}
+		if err := c.group(l.Fold); err != nil {
+			return err
 		}
 	}
 	n := o.p.MessageVars()
@@ -271,15 +308,8 @@ func (c *chain) run() error {
 	if err := c.tr.Absorb(final); err != nil {
 		return err
 	}
-	for f := range o.p.FinalVars() {
-		if f > 0 {
-			if err := c.prepare(); err != nil {
-				return err
-			}
-		}
-		if err := c.send(); err != nil {
-			return err
-		}
+	if err := c.group(o.p.FinalVars()); err != nil {
+		return err
 	}
 	return o.err()
 }
@@ -294,7 +324,9 @@ func (c *chain) layer(i int) error {
 		return err
 	}
 	o.layers = append(o.layers, layer{word: word})
-	message := c.converted.Slice(0, c.message.Len()) // of use no more after the first fold
+	// What is in there is of use no more after the first fold: messages of two layers are
+	// larger than tail's tables, so that this one was folded to another buffer.
+	message := c.converted.Slice(0, c.message.Len())
 	if err := c.convert(message); err != nil {
 		return err
 	}

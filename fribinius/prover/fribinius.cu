@@ -143,16 +143,18 @@ fribinius_fold(u32 *__restrict__ out, u32 *__restrict__ weight_out, u32 *__restr
   polyval r = polyval_ldg(challenge);
   u32 sum[8] = {};
   for (u64 k = (u64)blockIdx.x * blockDim.x + threadIdx.x; 2 * k < n; k += (u64)gridDim.x * blockDim.x) {
-    polyval v[4]; // of the weight and of the message at 2k, then at 2k + 1
-#pragma unroll
+    // Weight and message at 2k, then at 2k + 1: in a loop, as four products at once would
+    // take too many registers.
+    polyval v[4] = {polyval_zero(), polyval_zero(), polyval_zero(), polyval_zero()};
+#pragma unroll 1
     for (u32 i = 0; i < 4; i++) {
       u64 at = 2 * k + i / 2;
-      v[i] = polyval_zero();
+      v[0] = v[1], v[1] = v[2], v[2] = v[3], v[3] = polyval_zero();
       if (at < n) {
         const u32 *from = (i % 2 ? message : weight) + 8 * at;
         polyval a = polyval_ldg(from), b = polyval_ldg(from + 4);
-        v[i] = polyval_add(a, polyval_mul(r, polyval_add(a, b)));
-        polyval_store((i % 2 ? message_out : weight_out) + 4 * at, v[i]);
+        v[3] = polyval_add(a, polyval_mul(r, polyval_add(a, b)));
+        polyval_store((i % 2 ? message_out : weight_out) + 4 * at, v[3]);
       }
     }
     add_products(sum, v[0], v[2], v[1], v[3]);
@@ -182,8 +184,24 @@ DEVICE_INLINE void look_warp(u32 (&v)[4], const u32 *__restrict__ map) {
     for (u32 d = 16; d > 0; d >>= 1) v[i] ^= shfl_xor(v[i], d);
 }
 
+// round_end takes a round's sums, word i in lane i of a warp, through the transcript: m
+// becomes the message, c the challenge in POLYVAL's basis. tables has the map to that
+// basis and the one from it.
+DEVICE_INLINE void round_end(tower &t, u32 (&m)[16], u32 (&c)[4], u32 s, const u32 *__restrict__ tables) {
+  u32 zero[4], lead[4];
+#pragma unroll
+  for (u32 i = 0; i < 4; i++) zero[i] = shfl_idx(s, i), lead[i] = shfl_idx(s, 4 + i);
+  look_warp(zero, tables + 2048);
+  look_warp(lead, tables + 2048);
+#pragma unroll
+  for (u32 i = 0; i < 16; i++) m[i] = i < 4 ? zero[i] : i < 8 ? lead[i - 4] : 0;
+  tower_absorb(t, m, 8);
+  tower_challenge(t, c);
+  look_warp(c, tables);
+}
+
 // A round's end, by one block: the message from the blocks' sums, through the transcript,
-// and the challenge. tables has the map to POLYVAL's basis and the one from it.
+// and the challenge.
 extern "C" __global__ void __launch_bounds__(128)
 fribinius_round(u32 *state, u32 *message, u32 *challenge, const u32 *__restrict__ sums, const u32 *__restrict__ tables, u32 blocks) {
   u32 sum[8] = {};
@@ -192,20 +210,70 @@ fribinius_round(u32 *state, u32 *message, u32 *challenge, const u32 *__restrict_
     for (u32 i = 0; i < 8; i++) sum[i] ^= sums[8 * b + i];
   u32 s = block_xor(sum);
   if (threadIdx.x >= 32) return;
-  u32 zero[4], lead[4], c[4], m[16] = {};
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) zero[i] = shfl_idx(s, i), lead[i] = shfl_idx(s, 4 + i);
-  look_warp(zero, tables + 2048);
-  look_warp(lead, tables + 2048);
-#pragma unroll
-  for (u32 i = 0; i < 4; i++) m[i] = zero[i], m[4 + i] = lead[i];
+  u32 m[16], c[4];
   tower t = tower_load(state);
-  tower_absorb(t, m, 8);
-  tower_challenge(t, c);
-  look_warp(c, tables);
+  round_end(t, m, c, s, tables);
   if (threadIdx.x != 0) return;
   tower_store(state, t);
   gf2_store(message, gf2_make(m[0], m[1], m[2], m[3]));
   gf2_store(message + 4, gf2_make(m[4], m[5], m[6], m[7]));
   gf2_store(challenge, gf2_make(c[0], c[1], c[2], c[3]));
+}
+
+#define TAIL 1024u
+
+// Some rounds by one block, on tables of n <= TAIL entries, which are folded after each of
+// them: what is left is where they were.
+extern "C" __global__ void __launch_bounds__(512)
+fribinius_tail(u32 *state, u32 *sent, u32 *weight, u32 *message, const u32 *__restrict__ tables, u32 n, u32 rounds) {
+  __shared__ uint4 entries[2][TAIL], challenge;
+  __shared__ u32 parts[TAIL / 64][8];
+  u32 *w = reinterpret_cast<u32 *>(entries[0]), *m = reinterpret_cast<u32 *>(entries[1]);
+  u32 k = threadIdx.x, warp = threadIdx.x / 32;
+  for (u32 i = k; i < n; i += blockDim.x) {
+    polyval_store(w + 4 * i, polyval_load(weight + 4 * i));
+    polyval_store(m + 4 * i, polyval_load(message + 4 * i));
+  }
+  tower t = tower_load(state);
+  __syncthreads();
+#pragma unroll 1
+  for (u32 round = 0; round < rounds; round++) {
+    n /= 2;
+    polyval w0 = polyval_zero(), w1 = w0, m0 = w0, m1 = w0;
+    if (k < n) w0 = polyval_load(w + 8 * k), w1 = polyval_load(w + 8 * k + 4), m0 = polyval_load(m + 8 * k), m1 = polyval_load(m + 8 * k + 4);
+    u32 sum[8] = {};
+    if (32 * warp < n) add_products(sum, w0, w1, m0, m1);
+#pragma unroll
+    for (u32 i = 0; i < 8; i++) {
+#pragma unroll
+      for (u32 d = 16; d > 0; d >>= 1) sum[i] ^= shfl_xor(sum[i], d);
+      if (lane_id() == 0) parts[warp][i] = sum[i];
+    }
+    __syncthreads();
+    if (warp == 0) {
+      u32 s = 0, words[16], c[4];
+      if (k < 8)
+        for (u32 i = 0; i < TAIL / 64; i++) s ^= parts[i][k];
+      round_end(t, words, c, s, tables);
+      if (k == 0) {
+        gf2_store(sent + 8 * round, gf2_make(words[0], words[1], words[2], words[3]));
+        gf2_store(sent + 8 * round + 4, gf2_make(words[4], words[5], words[6], words[7]));
+        challenge = make_uint4(c[0], c[1], c[2], c[3]);
+      }
+    }
+    __syncthreads();
+    // All pairs have been read.
+    if (k < n) {
+      polyval r = polyval_make(challenge.x, challenge.y, challenge.z, challenge.w);
+#pragma unroll 1
+      for (u32 i = 0; i < 2; i++)
+        polyval_store((i ? m : w) + 4 * k, polyval_add(i ? m0 : w0, polyval_mul(r, i ? polyval_add(m0, m1) : polyval_add(w0, w1))));
+    }
+    __syncthreads();
+  }
+  if (k == 0) tower_store(state, t);
+  for (u32 i = k; i < n; i += blockDim.x) {
+    polyval_store(weight + 4 * i, polyval_load(w + 4 * i));
+    polyval_store(message + 4 * i, polyval_load(m + 4 * i));
+  }
 }

@@ -124,7 +124,7 @@ var rows = []row{
 	{"FRI-Binius: ring switching", "`fribinius/prover.Committed.Open`: eq at the point, the bits' partial evaluations",
 		[]string{"fribinius_eq*", "fribinius_partial", "fribinius_reduce"}, "16 an element written; 32 read", nil},
 	{"FRI-Binius: sum-check", "the same: the tables in POLYVAL's basis, a round's sums and the fold before it, and what the transcript makes of them",
-		[]string{"fribinius_begin", "fribinius_fold", "fribinius_round", "fribinius_convert"}, "32 a pair of entries read, 32 for two of them written", nil},
+		[]string{"fribinius_begin", "fribinius_fold", "fribinius_round", "fribinius_tail", "fribinius_convert"}, "32 a pair of entries read, 32 for two of them written", nil},
 	{"transcript of binary towers", "`transcript/tower/prover`: a list absorbed, challenges or indices drawn, a search for work; in protocols' own kernels by `tower.cuh`",
 		[]string{"tower_*"}, "bound by latency", nil},
 }
