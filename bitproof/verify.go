@@ -110,15 +110,12 @@ func (s *Statement) factorsAt(point, values []gf2.Element) (left, right gf2.Elem
 // EqTable is eq(point, x) for all x, the first coordinate being that of the top bit
 // of x's index.
 func EqTable(point []gf2.Element) []gf2.Element {
-	out := make([]gf2.Element, 1, 1<<len(point))
+	out := make([]gf2.Element, 1<<len(point))
 	out[0] = gf2.One()
-	for _, z := range point {
-		n := len(out)
-		out = out[:2*n]
-		for i := n - 1; i >= 0; i-- {
-			one := out[i].Mul(z)
-			out[2*i], out[2*i+1] = out[i].Add(one), one
-		}
+	for i, n := len(point)-1, 1; i >= 0; i, n = i-1, 2*n {
+		zero, one := out[:n], out[n:2*n]
+		gf2.ScaleVec(one, zero, point[i])
+		gf2.AddVec(zero, zero, one)
 	}
 	return out
 }

@@ -219,7 +219,7 @@ func Evaluate(q *device.Queue, table device.Buffer[gf2.Element], point []gf2.Ele
 		return sum, err
 	}
 	k := splitPoint(len(point))
-	high, low := eqValues(point[:len(point)-k], gf2.One()), eqValues(point[len(point)-k:], gf2.One())
+	high, low := eqEntries(point[:len(point)-k]), eqEntries(point[len(point)-k:])
 	parts := make([]gf2.Element, len(high))
 	if q.OnHost() {
 		values := table.Host()
@@ -271,7 +271,7 @@ func EvaluateBits(q *device.Queue, table device.Buffer[uint32], columns int, poi
 		return nil, err
 	}
 	k := splitPoint(n)
-	high, low := eqValues(point[:n-k], gf2.One()), eqValues(point[n-k:], gf2.One())
+	high, low := eqEntries(point[:n-k]), eqEntries(point[n-k:])
 	parts := make([]gf2.Element, columns*len(high))
 	if q.OnHost() {
 		if err := hostParts(q, parts, table.Host(), low, words); err != nil {
@@ -332,6 +332,18 @@ func subsetSums(list []gf2.Element) [][256]gf2.Element {
 		for v := range b {
 			t[b+v] = t[v].Add(e)
 		}
+	}
+	return out
+}
+
+// eqEntries is eq(point, x) for all x, by operations on slices.
+func eqEntries(point []gf2.Element) []gf2.Element {
+	out := make([]gf2.Element, 1<<len(point))
+	out[0] = gf2.One()
+	for i, n := len(point)-1, 1; i >= 0; i, n = i-1, 2*n {
+		zero, one := out[:n], out[n:2*n]
+		gf2.ScaleVec(one, zero, point[i])
+		gf2.AddVec(zero, zero, one)
 	}
 	return out
 }
