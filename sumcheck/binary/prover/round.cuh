@@ -76,8 +76,18 @@ DEVICE_INLINE u32 times_x1(u32 v) {
   return hi | (lo ^ times_x0(hi)) << 2;
 }
 
-// times_number multiplies a limb by a number below 8.
-DEVICE_INLINE u32 times_number(u32 v, u32 y) { return (y & 1 ? v : 0) ^ (y & 2 ? times_x0(v) : 0) ^ (y & 4 ? times_x1(v) : 0); }
+// Numbers below 8 as masks of their bits, so that lanes with different ones do not part.
+struct Number {
+  u32 one, x0, x1;
+};
+
+DEVICE_INLINE Number number_masks(u32 y) {
+  Number n = {0u - (y & 1), 0u - (y >> 1 & 1), 0u - (y >> 2 & 1)};
+  return n;
+}
+
+// times_number multiplies a limb by a number.
+DEVICE_INLINE u32 times_number(u32 v, const Number &y) { return (v & y.one) ^ (times_x0(v) & y.x0) ^ (times_x1(v) & y.x1); }
 
 // limb is a limb of an element.
 DEVICE_INLINE u32 limb(uint4 v, u32 i) { return i == 0 ? v.x : i == 1 ? v.y : i == 2 ? v.z : v.w; }
@@ -85,7 +95,8 @@ DEVICE_INLINE u32 limb(uint4 v, u32 i) { return i == 0 ? v.x : i == 1 ? v.y : i 
 // message_word is word `lane` of the message, S(0), S(2), .., S(d), from the limb lane & 3
 // of every coefficient of S; 0 where the message has no word. Tower.
 DEVICE_INLINE u32 message_word(const u32 (&c)[ROUND_DEGREE + 1], u32 d) {
-  u32 lane = threadIdx.x & 31, j = lane >> 2, y = j == 0 ? 0 : j + 1, s = 0;
+  u32 lane = threadIdx.x & 31, j = lane >> 2, s = 0;
+  Number y = number_masks(j == 0 ? 0 : j + 1);
 #pragma unroll
   for (i32 k = ROUND_DEGREE; k >= 0; k--)
     if ((u32)k <= d) s = times_number(s, y) ^ c[k];
