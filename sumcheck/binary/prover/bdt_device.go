@@ -23,9 +23,10 @@ type bdtPlan struct {
 	each bool
 }
 
-// getBatchUntil is the round in which tables take over from rebuilt batches: what the
-// d points of a round cost to rebuild doubles with every round, and stays below the fold
-// and the traffic that it saves for so long (bench/NOTES.md has the measurement).
+// getBatchUntil is the round in which tables take over from rebuilt batches, one after
+// BDT-2's last: what the d points of a round cost to rebuild doubles with every round, and
+// on an H100 a second one costs what its folds would or more (bench/NOTES.md; for d = 5 it
+// was not measured).
 func getBatchUntil(d int) int { return [...]int{2: 4, 3: 3, 4: 3, 5: 2}[d] }
 
 func newBDTPlan(a Algorithm, d int) bdtPlan {
