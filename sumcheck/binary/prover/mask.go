@@ -11,9 +11,6 @@ import (
 const (
 	maskWarps  = 4
 	maskDegree = 4 // the largest that mask.cu has
-	// maskFrom is the logarithm of the entries from which on a round by masks is faster than
-	// one of the tail.
-	maskFrom = 20
 )
 
 // maskRounds is the rounds after a window that leave the last factor to masks: p_1's tables

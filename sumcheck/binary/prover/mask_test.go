@@ -26,7 +26,7 @@ func TestMaskRounds(t *testing.T) {
 		for _, kind := range []binary.Kind{binary.ExtBits, binary.EqBits} {
 			for d := 2; d <= maskDegree; d++ {
 				for rounds := 1; rounds <= 3; rounds++ {
-					ks := windowPlan{first: largeWindows[d].first, masksFrom: 9}
+					ks := windowPlan{first: smallWindows[d].first, masksFrom: 9}
 					if d == 4 && rounds == 2 {
 						ks = windowPlan{first: 2, second: 2, masksFrom: 9}
 					}

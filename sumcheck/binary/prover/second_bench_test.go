@@ -18,7 +18,7 @@ func BenchmarkWindows(b *testing.B) {
 	for _, n := range []int{20, 22, 24, 28} {
 		p := randomProduct(b, q, n)
 		for d := 2; d <= 4; d++ {
-			for _, plan := range []windowPlan{{first: deviceWindow[d]}, {first: 2, second: secondRounds[d]}, {first: 3, second: secondRounds[d]}, {first: 4, second: secondRounds[d]}} {
+			for _, plan := range []windowPlan{{first: smallWindows[d].first}, {first: 2, second: secondRounds[d]}, {first: 3, second: secondRounds[d]}, {first: 4, second: secondRounds[d]}} {
 				if plan.second > 0 && (d == 2 && plan.first < 3 || d == 3 && plan.first < 3 || d == 4 && plan.first > 3) {
 					continue // no kernel for such a first window
 				}

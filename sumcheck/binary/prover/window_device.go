@@ -11,38 +11,43 @@ import (
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
-// deviceWindow is how many rounds the window has where tables are small, by the degree:
-// every round more saves a launch, the tail's largest.
-var deviceWindow = [binary.MaxDegree + 1]int{2: 4, 3: 4, 4: 4, 5: 3}
-
 // windowPlan is the rounds of a proof's first and second window, and the logarithm of the
 // entries from which on rounds after these are done by masks (0: none).
 type windowPlan struct{ first, second, masksFrom int }
 
-// largeVars is the number of variables from which largeWindows apply: below, more launches
+// largeVars is the number of variables from which largeWindows apply. Below, more launches
 // take longer than the rounds that they replace.
-const largeVars = 22
+const largeVars = 24
 
-// largeWindows are the windows from there on, by the degree: first as many rounds as the
-// pass does in little more than the time in which it reads p_1. After the first one, either a
-// second one does some rounds, whose masks grow with the first one's rounds, or rounds
-// by masks do, down to tables of 2^18 entries. The latter take 4.5, 8.5 and 15.9 ms in
-// all for d = 2, 3, 4 and n = 28 on an H100, where the tail alone took 5.3, 9.6 and 22.3 ms.
-var largeWindows = [binary.MaxDegree + 1]windowPlan{
-	2: {first: 4, masksFrom: 18},
-	3: {first: 4, masksFrom: 18},
-	4: {first: 3, masksFrom: 18},
-	5: {first: 3},
-}
+// Windows by the degree, as they turned out best on an H100: in the first one as many rounds
+// as the pass does in little more than the time in which it reads p_1; rounds by masks down to tables of
+// 2^18 entries, and a second window only for d = 2, at 2^24 points or more. In
+// microseconds, for the rounds of n = 24 and 28 and the tail alone, rounds by masks, a second
+// window: d = 2: 601, 563, 523 and 5300, 4588, 4204; d = 3: 905, 879, 916 and 9727,
+// 8539, 9469; d = 4: 1650, 1443, 1730 and 20569, 16007, 22018 (bench/NOTES.md).
+var (
+	smallWindows = [binary.MaxDegree + 1]windowPlan{
+		2: {first: 4, masksFrom: 18},
+		3: {first: 4, masksFrom: 18},
+		4: {first: 3, masksFrom: 18},
+		5: {first: 3},
+	}
+	largeWindows = [binary.MaxDegree + 1]windowPlan{
+		2: {first: 4, second: 3},
+		3: {first: 4, masksFrom: 18},
+		4: {first: 3, masksFrom: 17},
+		5: {first: 3},
+	}
+)
 
 // windowsOf are those of a shape.
 func windowsOf(s binary.Shape) windowPlan {
-	w := windowPlan{first: deviceWindow[s.Degree]}
+	w := smallWindows[s.Degree]
 	if s.Vars >= largeVars {
 		w = largeWindows[s.Degree]
 	}
 	if s.Vars < w.first+8 { // the pass takes 2^8 points at a time
-		w.first = 0
+		w = windowPlan{}
 	}
 	return w
 }
@@ -258,12 +263,7 @@ func (r *windowProof) finish() error {
 	if r.in.Kind == binary.EqBits {
 		front = r.front.Arg()
 	}
-	d, last := r.in.Degree, 1 // (2d)^(k-2)
-	for range r.w.k - 2 {
-		last *= 2 * d
-	}
-	shared := ((d+1)*2*d*last + (d+1)*(d+1)*last) * gf2.Size
-	return r.q.Launch(device.Kernel{Source: finishSource, Name: "binary_window_finish"}, device.D1(1), device.D1(512), shared,
+	return r.kernel("binary_window_finish", device.D1(1), device.D1(512),
 		r.state.Arg(), r.sums.Arg(), front, r.fragments.Arg(), device.U32(r.in.Degree), device.U32(r.w.k), device.U32(r.w.groups()))
 }
 
