@@ -134,6 +134,11 @@ func (a *app) proveBits(ctx context.Context, name string, p *bitproof.Params, co
 	s := p.Statement()
 	err := a.onDeviceFor(ctx, name, "binary", len(columns)<<s.Vars, func(q *device.Queue) error {
 		*out = bitsProved{device: q.Device()}
+		if q.OnHost() {
+			if err := a.enough("proving", bitsBytes(p)); err != nil {
+				return err
+			}
+		}
 		start := time.Now()
 		c, err := bitprover.Upload(q, p, columns)
 		if err != nil {
@@ -174,6 +179,14 @@ func (a *app) proveBits(ctx context.Context, name string, p *bitproof.Params, co
 	}
 	out.data, err = p.AppendProof(nil, out.proof)
 	return out, err
+}
+
+// bitsBytes is what a proof on the CPU takes at least: the columns with their codeword, and
+// either the factors of the gates or two tables of elements a row.
+func bitsBytes(p *bitproof.Params) int64 {
+	s := p.Statement()
+	table := int64(1) << (s.ColumnVars() + s.Vars) / 8
+	return table + table<<p.Commitment().LogInvRate() + max(2*int64(1)<<(s.GateVars()+s.Vars)/8, 32<<s.Vars)
 }
 
 func (b *bitsProved) stageText() string {

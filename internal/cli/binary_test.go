@@ -1,11 +1,29 @@
 package cli
 
 import (
+	"bytes"
+	"context"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// Work that cannot fit is refused before it begins.
+func TestBinaryMemory(t *testing.T) {
+	var out, err bytes.Buffer
+	s := Streams{In: strings.NewReader(""), Out: &out, Err: &err, LookupEnv: func(name string) (string, bool) { return "cpu", name == "ZKWARP_DEVICE" }}
+	for want, args := range map[string][]string{
+		"the columns takes at least 2684354560 bytes": {"binary", "demo", "--vars", "30"},
+		"proving takes at least ":                     {"binary", "demo", "--vars", "18"},
+	} {
+		s.Memory = func() int64 { return 8 << 20 }
+		err.Reset()
+		if code := Main(context.Background(), args, s); code != ExitMemory || !strings.Contains(err.String(), want) {
+			t.Errorf("%v: exit %d: %s want %s", args, code, err.String(), want)
+		}
+	}
+}
 
 // The demo leaves files that prove and verify take, and its forgeries are rejected by the
 // checks that they are meant for.
