@@ -44,12 +44,12 @@ func binaryCases() []Case {
 	}
 	for _, n := range []int{12, 20, 24, 28} {
 		cases = append(cases, Case{Suite: binarySuite, Name: fmt.Sprintf("commit-n%d", n), Large: n > 24,
-			Kernels: []string{"fribinius_round", "merkle_leaves_blake3"}, About: "FRI-Binius commitment to 2^n bits, and its opening at a point",
+			Kernels: []string{"fribinius_partial", "merkle_leaves_blake3"}, About: "FRI-Binius commitment to 2^n bits, and its opening at a point",
 			Run: func(e *Env) ([]Measurement, error) { return binarySkips(binaryCommit(e, n)) }})
 	}
 	for _, n := range []int{10, 20, 24} {
 		cases = append(cases, Case{Suite: binarySuite, Name: fmt.Sprintf("chi-n%d", n), Large: n > 20,
-			Kernels: []string{"bits_gates", "bits_join", "binary_tail_last", "fribinius_round"},
+			Kernels: []string{"bits_gates", "bits_join", "binary_tail_last", "fribinius_partial"},
 			About:   "complete proof that 2^n rows of ten bits are Keccak's step chi, from resident columns",
 			Run:     func(e *Env) ([]Measurement, error) { return binarySkips(binaryChi(e, n)) }})
 	}
