@@ -164,6 +164,9 @@ func binaryRounds(e *Env, inputs *binaryInputs, n, d int, a binaryprover.Algorit
 		if err != nil {
 			return nil, err
 		}
+		if once.Proof, err = binaryCheck(q, in, value, proof); err != nil {
+			return nil, err
+		}
 		once.Note = "with the memory taken and the launches enqueued one by one"
 		out = append(out, once)
 		kept, err := binaryprover.Record(q, in)
