@@ -48,7 +48,7 @@ var rows = []row{
 		[]string{"binary_fold*"}, "16 an element read, 16 for every 2^k written", nil},
 	{"binary sum-check: rounds over elements", "the same: a round a launch binds by the challenge before and sums in the basis of POLYVAL, carry-less products by multipliers; the last rounds are one block's",
 		[]string{"binary_tail_*"}, "16 an element read, 8 written; patterns of bits, one or two bytes, while they last", nil},
-	{"binary sum-check: second window", "`sumcheck/binary/prover.Prove` from 2^22 points on: p_1's slices by masks of the bits, made in passing; then everything is bound",
+	{"binary sum-check: second window", "`sumcheck/binary/prover.Prove` for d = 2 from 2^24 points on: p_1's slices by masks of the bits, made in passing; then everything is bound",
 		[]string{"binary_second_*"}, "16 an element of p_1 read for every 128 masks, and again for the fold; the bits, several times from caches", nil},
 	{"binary sum-check: tables", "`sumcheck/binary/prover.Pack`, `Value`, `EvaluateBits`, `Evaluate`: columns of elements 0 and 1, a claim's value, values at a point",
 		[]string{"binary_pack", "binary_value", "binary_evaluate*"}, "16 an element read; a bit column's words", nil},
