@@ -27,7 +27,9 @@ type Params struct {
 }
 
 // NewParams checks the statement, and chooses the commitment's parameters so
-// that Report has at least MinBits in sum.
+// that Report has at least MinBits in sum. An error wraps ErrStatement: also where the
+// columns' table would be larger than fribinius.MaxVars allows, or the AND gates' than
+// sumcheck/binary's MaxVars does.
 func NewParams(s *Statement) (*Params, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
@@ -37,6 +39,13 @@ func NewParams(s *Statement) (*Params, error) {
 	p.statement.Ands = append([]And(nil), s.Ands...)
 	p.statement.Zeros = append([]Combination(nil), s.Zeros...)
 	vars := s.ColumnVars() + s.Vars
+	// Rows may be so many with few columns and gates only.
+	if vars > fribinius.MaxVars {
+		return nil, fmt.Errorf("%w: %d columns of 2^%d bits are a table of 2^%d, want at most 2^%d", ErrStatement, len(s.Names), s.Vars, vars, fribinius.MaxVars)
+	}
+	if n := s.GateVars() + s.Vars; len(s.Ands) > 0 && n > binary.MaxVars {
+		return nil, fmt.Errorf("%w: %d AND gates in 2^%d rows are a zero-check of %d variables, want at most %d", ErrStatement, len(s.Ands), s.Vars, n, binary.MaxVars)
+	}
 	// The errors outside of the commitment are so small that one bit makes up for them.
 	for bits := MinBits; bits <= MinBits+1; bits++ {
 		c, err := fribinius.New(vars, logInvRate, bits)
