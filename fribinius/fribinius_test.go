@@ -169,6 +169,15 @@ func TestParamsRefused(t *testing.T) {
 	}
 }
 
+// Where no level can be reached the error says so, and not a range without numbers.
+func TestParamsErrorOfNoLevel(t *testing.T) {
+	_, err := New(34, 3, 100)
+	const want = "fribinius: the security level of 2^34 bits at rate 2^-3 is at most 99, want at least 100"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 // Parameters that nobody made accept nothing.
 func TestZeroParams(t *testing.T) {
 	p := &Params{}

@@ -45,7 +45,8 @@ const (
 	maxFinal = 6
 )
 
-// ParamsError is a parameter out of range.
+// ParamsError is a parameter out of range. Where Max is less than Min nothing is in
+// range, whatever was asked for.
 type ParamsError struct {
 	What     string
 	Min, Max int
@@ -53,6 +54,9 @@ type ParamsError struct {
 }
 
 func (e *ParamsError) Error() string {
+	if e.Max < e.Min {
+		return fmt.Sprintf("fribinius: %s is at most %d, want at least %d", e.What, e.Max, e.Min)
+	}
 	return fmt.Sprintf("fribinius: %s is %d, want %d to %d", e.What, e.Got, e.Min, e.Max)
 }
 
@@ -105,8 +109,9 @@ func (r Report) String() string {
 }
 
 // New makes the parameters for 2^vars bits, a code of rate 2^-logInvRate, and a
-// soundness error of at most 2^-bits as the sum over all steps. What cannot be reached
-// is a *ParamsError.
+// soundness error of at most 2^-bits as the sum over all steps: vars from MinVars to
+// MaxVars, logInvRate from 1 to MaxLogInvRate, bits from MinBits to what challenges of
+// 128 bits leave. Other parameters are a *ParamsError.
 func New(vars, logInvRate, bits int) (*Params, error) {
 	switch {
 	case vars < MinVars || vars > MaxVars:
@@ -192,7 +197,11 @@ func (p *Params) Report() Report {
 }
 
 func (p *Params) String() string {
-	return fmt.Sprintf("FRI-Binius: 2^%d bits, rate 2^-%d, %d layers, %d queries, %.2f bits", p.vars, p.rate, len(p.layers), p.queries, p.report.Sum)
+	layers := fmt.Sprintf("%d layers", len(p.layers))
+	if len(p.layers) == 1 {
+		layers = "1 layer"
+	}
+	return fmt.Sprintf("FRI-Binius: 2^%d bits, rate 2^-%d, %s, %d queries, %.2f bits", p.vars, p.rate, layers, p.queries, p.report.Sum)
 }
 
 // Hash of the trees: keyed BLAKE3 over words, with a key for each length of rows and

@@ -57,7 +57,7 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// FRI-Binius: 2^12 bits, rate 2^-2, 1 layers, 148 queries, 100.35 bits
+	// FRI-Binius: 2^12 bits, rate 2^-2, 1 layer, 148 queries, 100.35 bits
 	// accepted: true
 	// true
 }
