@@ -44,6 +44,7 @@ func newBDTPlan(a Algorithm, d int) bdtPlan {
 // bdt is a run of one of the seed's algorithms on a GPU: a chain of launches. Tables are
 // copied to slices, 2^n elements each, and folded in place.
 type bdt struct {
+	ctx  context.Context
 	q    *device.Queue
 	in   Instance
 	plan bdtPlan
@@ -62,18 +63,18 @@ type bdt struct {
 	memory     []interface{ Free() }
 }
 
-func proveSeedDevice(_ context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, a Algorithm) (*binary.Proof, error) {
-	return proveBDT(q, tr, in, value, newBDTPlan(a, in.Degree))
+func proveSeedDevice(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, a Algorithm) (*binary.Proof, error) {
+	return proveBDT(ctx, q, tr, in, value, newBDTPlan(a, in.Degree))
 }
 
-func proveBDT(q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, plan bdtPlan) (*binary.Proof, error) {
+func proveBDT(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, plan bdtPlan) (*binary.Proof, error) {
 	if in.Kind == binary.AllExt {
 		plan.expand, plan.rebuild = 0, 0
 	}
 	passes := max(0, in.Vars-bdtGroup) // rounds before the last kernel
 	plan.expand = min(plan.expand, passes)
 	plan.rebuild = min(max(plan.rebuild, plan.expand), passes)
-	b := &bdt{q: q, in: in, plan: plan}
+	b := &bdt{ctx: ctx, q: q, in: in, plan: plan}
 	defer b.free()
 	if err := q.Device().CheckMemory(b.bytes(passes)); err != nil {
 		return nil, err
@@ -95,7 +96,7 @@ func proveBDT(q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Elem
 		return nil, err
 	}
 	defer tail.free()
-	if err := tail.launch(); err != nil {
+	if err := tail.launch(ctx); err != nil {
 		return nil, err
 	}
 	proof, err := readState(q, b.state, rest)
@@ -138,6 +139,9 @@ func (b *bdt) free() {
 }
 
 func (b *bdt) launch(s *kernel.Source, name string, grid device.Dim, threads, shared int, args ...device.Arg) error {
+	if err := stopped(b.ctx, b.q); err != nil {
+		return err
+	}
 	return b.q.Launch(device.Kernel{Source: s, Name: name}, grid, device.D1(threads), shared, args...)
 }
 

@@ -45,7 +45,7 @@ func TestBDTPlans(t *testing.T) {
 					if kind == binary.AllExt && plan != plans[0] || plan.expand > 8 && d > 3 || plan.expand == 3 && d > 2 {
 						continue
 					}
-					got, err := proveBDT(q, start, uploadInstance(t, q, in), in.Claim.Value, plan)
+					got, err := proveBDT(context.Background(), q, start, uploadInstance(t, q, in), in.Claim.Value, plan)
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,6 +125,56 @@ func TestCancel(t *testing.T) {
 	if d.InUse() < 1<<22 {
 		t.Errorf("%d bytes in use: the caller's tables are gone", d.InUse())
 	}
+}
+
+// endsAt is a context that is done from the look at it with that number on.
+type endsAt struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endsAt) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancelAnywhere stops provers at each look that they take at the context: nothing is
+// kept, and the transcript stays.
+func TestCancelAnywhere(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		for _, kind := range kinds {
+			claimed := binarytest.NewInstance(12, binary.Shape{Vars: 12, Degree: 3, Kind: kind})
+			in, value := upload(t, q, claimed), claimed.Claim.Value
+			for _, a := range prover.Algorithms() {
+				if prover.Supports(kind, a) != nil {
+					continue
+				}
+				before, looks := q.Device().InUse(), int64(0)
+				for ; ; looks++ {
+					ctx, tr := &endsAt{Context: context.Background()}, newTranscript()
+					ctx.left.Store(looks)
+					_, _, err := prover.Prove(ctx, q, tr, in, value, prover.Options{Algorithm: a})
+					if now := q.Device().InUse(); now != before {
+						t.Fatalf("%v, %v: %d bytes are kept when stopped at look %d", kind, a, now-before, looks)
+					}
+					if err == nil {
+						break
+					}
+					if !errors.Is(err, context.Canceled) {
+						t.Fatalf("%v, %v: error %v, want context.Canceled", kind, a, err)
+					}
+					if tr.State() != newTranscript().State() {
+						t.Fatalf("%v, %v: the transcript has changed when stopped at look %d", kind, a, looks)
+					}
+				}
+				if looks < 4 {
+					t.Errorf("%v, %v: %d looks at the context, want at least 4", kind, a, looks)
+				}
+			}
+		}
+	})
 }
 
 // TestMemory proves within a budget that is too small: an error, and nothing kept.

@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -95,12 +96,12 @@ func (m *maskRounds) table(i int) device.Buffer[gf2.Element] {
 }
 
 // launch does the rounds, and makes elements of the other factors.
-func (m *maskRounds) launch(q *device.Queue) error {
+func (m *maskRounds) launch(ctx context.Context, q *device.Queue) error {
 	inverse := inverseXX()
 	info := q.Device().Info()
 	state, degree, left := m.start.State.Arg(), m.w.degree, m.start.Shape.Vars-m.w.k
 	for i := range m.rounds {
-		if err := q.Err(); err != nil {
+		if err := stopped(ctx, q); err != nil {
 			return err
 		}
 		half := 1 << (left - i - 1)

@@ -203,8 +203,8 @@ var ErrNotOnDevice = errors.New("binary sum-check: not on this device")
 // proof of a wrong value does not verify, and need not be the same from every
 // algorithm. tr must be where the verifier's transcript is when it calls
 // binary.Verify, and is left where that leaves it; after an error it is as it
-// was. Prove waits for the device once, and stops between passes when ctx is
-// done.
+// was. Prove waits for the device once, and stops between passes, on a GPU between
+// launches, when ctx is done.
 //
 // Errors: those of a shape, *InstanceError, *AlgorithmError, device.ErrNoMemory,
 // device.ErrUsage for buffers of other devices, the context's, and the device's.
@@ -240,6 +240,10 @@ func prove(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instan
 	}
 	return proveWindowDevice(ctx, q, tr, in, value)
 }
+
+// stopped is the error of a context that is done, or of the queue's work: what launches of a
+// proof look at in between.
+func stopped(ctx context.Context, q *device.Queue) error { return errors.Join(ctx.Err(), q.Err()) }
 
 // replay takes tr through the messages of a proof, as the verifier does. A device
 // that ran the transcript itself needs not hand back more than the proof.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -12,8 +13,8 @@ import (
 )
 
 // Recorded is an instance whose proof by Window is made again and again, from tables
-// that change where they are: it keeps the memory of a proof, and on a GPU all launches as
-// one graph. It is used by one goroutine at a time, the one of its queue.
+// that change where they are, for a z that does not: it keeps the memory of a proof, and on
+// a GPU all launches as one graph. It is used by one goroutine at a time, the one of its queue.
 type Recorded struct {
 	q     *device.Queue
 	in    Instance
@@ -31,6 +32,7 @@ func Record(q *device.Queue, in Instance) (*Recorded, error) {
 	if in.Kind == binary.AllExt {
 		return nil, &AlgorithmError{Kind: in.Kind, Got: Window}
 	}
+	in.Z, in.Ext, in.Bits = slices.Clone(in.Z), slices.Clone(in.Ext), slices.Clone(in.Bits)
 	r := &Recorded{q: q, in: in}
 	if q.OnHost() {
 		return r, nil
@@ -65,22 +67,27 @@ func (r *Recorded) Prove(ctx context.Context, tr *tower.Transcript, value gf2.El
 	if r.run == nil {
 		return Prove(ctx, r.q, tr, r.in, value, Options{})
 	}
-	if err := errors.Join(ctx.Err(), r.q.Err()); err != nil {
+	// The tables may have been given back meanwhile, and bits written where there are none.
+	if err := r.in.check(r.q); err != nil {
+		return nil, nil, err
+	}
+	if err := stopped(ctx, r.q); err != nil {
 		return nil, nil, fmt.Errorf("binary sum-check: %w", err)
 	}
 	start := tr.Clone()
 	r.in.Claim(value).Absorb(start)
-	proof, err := r.prove(start, value)
+	proof, err := r.prove(ctx, start, value)
 	if err != nil {
 		return nil, nil, fmt.Errorf("binary sum-check: %w", err)
 	}
 	return proof, replay(tr, r.in.Claim(value), proof), nil
 }
 
-func (r *Recorded) prove(tr *tower.Transcript, value gf2.Element) (*binary.Proof, error) {
+func (r *Recorded) prove(ctx context.Context, tr *tower.Transcript, value gf2.Element) (*binary.Proof, error) {
 	if err := resetState(r.q, r.state, tr, value); err != nil {
 		return nil, err
 	}
+	r.run.ctx = ctx
 	launch := r.run.launch
 	if r.graph != nil {
 		launch = r.graph.Launch

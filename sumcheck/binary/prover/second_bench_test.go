@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -47,7 +48,7 @@ func BenchmarkWindows(b *testing.B) {
 					if _, err := binary.Verify(tower.New(tower.LabelTest), claim, proof); err != nil {
 						b.Fatal(err)
 					}
-					parts := map[string]func() error{"pass": r.pass, "finish": r.finish, "fold": r.fold, "tail": r.tail.launch}
+					parts := map[string]func() error{"pass": r.pass, "finish": r.finish, "fold": r.fold, "tail": func() error { return r.tail.launch(context.Background()) }}
 					if r.next != nil {
 						parts["second-pass"], parts["second-finish"], parts["second-bind"] = r.next.pass, r.next.finish, r.next.bind
 					}

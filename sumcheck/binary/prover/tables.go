@@ -25,18 +25,19 @@ func tablesKernel(name string) device.Kernel { return device.Kernel{Source: tabl
 // LengthError is a table or column of another length than an operation takes.
 type LengthError struct {
 	Op, What  string
+	Bound     string // "at least " or "at most " where Want is that
 	Want, Got int
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("binary sum-check: %s: %d %s, want %d", e.Op, e.Got, e.What, e.Want)
+	return fmt.Sprintf("binary sum-check: %s: %d %s, want %s%d", e.Op, e.Got, e.What, e.Bound, e.Want)
 }
 
 func checkLengths(op string, pairs ...any) error {
 	for i := 0; i < len(pairs); i += 3 {
 		what, want, got := pairs[i].(string), pairs[i+1].(int), pairs[i+2].(int)
 		if want != got {
-			return &LengthError{op, what, want, got}
+			return &LengthError{Op: op, What: what, Want: want, Got: got}
 		}
 	}
 	return nil
@@ -210,7 +211,7 @@ func splitPoint(vars int) int { return min(vars, max(5, (vars+1)/2)) }
 func Evaluate(q *device.Queue, table device.Buffer[gf2.Element], point []gf2.Element) (gf2.Element, error) {
 	var sum gf2.Element
 	if len(point) > maxEvaluated {
-		return sum, &LengthError{"evaluating", "coordinates", maxEvaluated, len(point)}
+		return sum, &LengthError{"evaluating", "coordinates", "at most ", maxEvaluated, len(point)}
 	}
 	if err := checkLengths("evaluating", "elements", 1<<len(point), table.Len()); err != nil {
 		return sum, err
@@ -260,12 +261,17 @@ const maxEvaluated = 40
 // at least 32. It waits for the device. Cost: sums under masks, no products.
 func EvaluateBits(q *device.Queue, table device.Buffer[uint32], columns int, point []gf2.Element) ([]gf2.Element, error) {
 	n := len(point)
-	if n < 5 || n > maxEvaluated {
-		return nil, &LengthError{"evaluating bits", "coordinates of at least 5", maxEvaluated, n}
+	switch {
+	case n < 5:
+		return nil, &LengthError{"evaluating bits", "coordinates", "at least ", 5, n}
+	case n > maxEvaluated:
+		return nil, &LengthError{"evaluating bits", "coordinates", "at most ", maxEvaluated, n}
+	case columns < 1:
+		return nil, &LengthError{"evaluating bits", "columns", "at least ", 1, columns}
 	}
 	words := gf2.BitWords(n)
-	if columns < 1 || table.Len()/words < columns {
-		return nil, &LengthError{"evaluating bits", "words at least", max(columns, 1) * words, table.Len()}
+	if have := table.Len() / words; have < columns {
+		return nil, &LengthError{"evaluating bits", "columns in the table", "at least ", columns, have}
 	}
 	if err := table.Use(q); err != nil {
 		return nil, err

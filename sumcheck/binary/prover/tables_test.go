@@ -2,7 +2,9 @@ package prover_test
 
 import (
 	"errors"
+	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -147,6 +149,18 @@ func TestEvaluate(t *testing.T) {
 		for _, c := range []struct{ words, columns, n int }{{1, 1, 4}, {1, 1, 41}, {1, 0, 5}, {3, 2, 6}} {
 			if _, err := prover.EvaluateBits(q, devicetest.Upload(t, q, g.Words(c.words)), c.columns, elements(g, c.n)); !errors.As(err, &length) {
 				t.Errorf("%+v: %v", c, err)
+			}
+		}
+		for want, c := range map[string]struct{ columns, n int }{
+			"4 coordinates, want at least 5":           {1, 4},
+			"41 coordinates, want at most 40":          {1, 41},
+			"-1 columns, want at least 1":              {-1, 5},
+			"1 columns in the table, want at least 2":  {2, 5},
+			"0 columns in the table, want at least 1":  {1, 6},
+			"columns in the table, want at least 9223": {math.MaxInt, 5},
+		} {
+			if _, err := prover.EvaluateBits(q, devicetest.Upload(t, q, g.Words(1)), c.columns, elements(g, c.n)); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("%+v: %v, want %q", c, err, want)
 			}
 		}
 	})

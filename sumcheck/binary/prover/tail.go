@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"context"
 	_ "embed"
 	"fmt"
 	"math/bits"
@@ -324,7 +325,7 @@ func (t *tail) source(bound int) (first, rest int, tables []device.Arg) {
 }
 
 // launch enqueues all rounds that are left, and the evaluations.
-func (t *tail) launch() error {
+func (t *tail) launch(ctx context.Context) error {
 	left := t.Shape.Vars - t.Done
 	if left < 1 {
 		return fmt.Errorf("binary sum-check: a tail of %d rounds, want at least 1", left)
@@ -332,7 +333,7 @@ func (t *tail) launch() error {
 	bound, d := 0, t.Shape.Degree
 	kernel := func(name string) device.Kernel { return device.Kernel{Source: tailSource, Name: name} }
 	for ; left-bound > t.limits.last; bound++ {
-		if err := t.q.Err(); err != nil {
+		if err := stopped(ctx, t.q); err != nil {
 			return err
 		}
 		half := left - bound - 1
@@ -369,6 +370,9 @@ func (t *tail) launch() error {
 		if err := t.q.Launch(kernel("binary_tail_round"), device.D1(blocks), device.D1(roundThreads), shared, args...); err != nil {
 			return err
 		}
+	}
+	if err := stopped(ctx, t.q); err != nil {
+		return err
 	}
 	first, rest, tables := t.source(bound)
 	skip := 0

@@ -2,7 +2,6 @@ package prover
 
 import (
 	"context"
-	"errors"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/gf2"
@@ -23,7 +22,7 @@ func proveExtDevice(ctx context.Context, q *device.Queue, tr *tower.Transcript, 
 		return nil, err
 	}
 	defer t.free()
-	if err := errors.Join(ctx.Err(), t.launch()); err != nil {
+	if err := t.launch(ctx); err != nil {
 		return nil, err
 	}
 	return readState(q, state, in.Shape)

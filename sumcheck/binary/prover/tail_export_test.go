@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"context"
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/sumcheck/binary"
@@ -96,7 +97,7 @@ func ProveTail(q *device.Queue, tr *tower.Transcript, claim binary.Claim, proof 
 	}
 	defer t.free()
 	before := q.Stats()
-	if err := t.launch(); err != nil {
+	if err := t.launch(context.Background()); err != nil {
 		return nil, err
 	}
 	c.Launches = q.Stats().Since(before).Launches

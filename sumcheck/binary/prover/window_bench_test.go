@@ -186,7 +186,7 @@ func BenchmarkProof(b *testing.B) {
 				for _, part := range []struct {
 					name string
 					op   func() error
-				}{{"prepare", r.prepare}, {"pass", r.pass}, {"finish", r.finish}, {"fold", r.fold}, {"second", r.second}, {"masked", r.masked}, {"tail", r.tail.launch}, {"launches", r.launch}} {
+				}{{"prepare", r.prepare}, {"pass", r.pass}, {"finish", r.finish}, {"fold", r.fold}, {"second", r.second}, {"masked", r.masked}, {"tail", func() error { return r.tail.launch(context.Background()) }}, {"launches", r.launch}} {
 					b.ReportMetric(float64(median(b, q, part.op).Nanoseconds())/1e3, part.name+"-us")
 				}
 				graph, err := q.Record(r.launch)

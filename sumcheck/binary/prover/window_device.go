@@ -59,6 +59,7 @@ const eqLow = 13
 // windowProof is a proof on a device with a window: its buffers, which live until free, and
 // its launches.
 type windowProof struct {
+	ctx   context.Context // of the proof that is made
 	q     *device.Queue
 	in    Instance
 	ks    windowPlan
@@ -109,7 +110,7 @@ func newWindowProof(q *device.Queue, in Instance, state device.Buffer[uint32]) (
 
 // newWindows is newWindowProof with given windows.
 func newWindows(q *device.Queue, in Instance, state device.Buffer[uint32], ks windowPlan) (*windowProof, error) {
-	r := &windowProof{q: q, in: in, state: state, ks: ks}
+	r := &windowProof{ctx: context.Background(), q: q, in: in, state: state, ks: ks}
 	r.w = window{k: ks.first, degree: in.Degree, points: 1 << (in.Vars - ks.first)}
 	if err := r.alloc(); err != nil {
 		r.free()
@@ -208,13 +209,15 @@ func (r *windowProof) sources() []*kernel.Source {
 
 // launch enqueues the proof, which is then in the state.
 func (r *windowProof) launch() error {
-	steps := []func() error{r.prepare, r.pass, r.finish, r.fold, r.second, r.masked, r.tail.launch}
-	for _, step := range steps {
-		if err := errors.Join(r.q.Err(), step()); err != nil {
+	for _, step := range []func() error{r.prepare, r.pass, r.finish, r.fold, r.second, r.masked} {
+		if err := stopped(r.ctx, r.q); err != nil {
+			return err
+		}
+		if err := step(); err != nil {
 			return err
 		}
 	}
-	return nil
+	return r.tail.launch(r.ctx)
 }
 
 // prepare makes what depends on no challenge.
@@ -293,11 +296,11 @@ func (r *windowProof) masked() error {
 	if r.mask == nil {
 		return nil
 	}
-	return r.mask.launch(r.q)
+	return r.mask.launch(r.ctx, r.q)
 }
 
 // proveWindowDevice is Window on a GPU for the kinds that have bits.
-func proveWindowDevice(_ context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element) (*binary.Proof, error) {
+func proveWindowDevice(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element) (*binary.Proof, error) {
 	state, err := newState(q, tr, in.Degree, value)
 	if err != nil {
 		return nil, err
@@ -308,6 +311,7 @@ func proveWindowDevice(_ context.Context, q *device.Queue, tr *tower.Transcript,
 		return nil, err
 	}
 	defer r.free()
+	r.ctx = ctx
 	if err := r.launch(); err != nil {
 		return nil, err
 	}

@@ -2,12 +2,15 @@ package prover_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/sumcheck/binary"
 	"github.com/zkwarp/zkwarp/sumcheck/binary/binarytest"
 	"github.com/zkwarp/zkwarp/sumcheck/binary/prover"
@@ -105,6 +108,46 @@ func TestRecorded(t *testing.T) {
 		}
 		if _, err := prover.Record(q, prover.Instance{Shape: binary.Shape{Vars: 3, Degree: 2, Kind: binary.AllExt}}); err == nil {
 			t.Fatal("recorded an instance without tables")
+		}
+	})
+}
+
+// TestRecordedChanges: the z of a recording is its own, and its tables are looked at anew for
+// each proof.
+func TestRecordedChanges(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		shape := binary.Shape{Vars: 4, Degree: 3, Kind: binary.EqBits}
+		in := binarytest.NewInstance(1, shape)
+		tables := upload(t, q, in)
+		tables.Z = slices.Clone(in.Claim.Z)
+		r, err := prover.Record(q, tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer r.Free()
+		prove := func() (*binary.Proof, error) {
+			proof, _, err := r.Prove(context.Background(), newTranscript(), in.Claim.Value)
+			return proof, err
+		}
+		kept := slices.Clone(tables.Bits)
+		tables.Z[1], tables.Bits[0] = gf2.One(), tables.Bits[1]
+		proof, err := prove()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := binary.Verify(newTranscript(), in.Claim, proof); err != nil {
+			t.Errorf("z and the list of columns were changed after recording: %v", err)
+		}
+		if err := kept[1].CopyFrom(q, []uint32{1 << 16}); err != nil {
+			t.Fatal(err)
+		}
+		var padding *gf2.PaddingError
+		if _, err := prove(); !errors.As(err, &padding) || padding.Word != 1<<16 {
+			t.Errorf("a bit above 2^n, written after recording: %v", err)
+		}
+		kept[0].Free()
+		if _, err := prove(); !errors.Is(err, device.ErrUsage) {
+			t.Errorf("a column given back after recording: %v", err)
 		}
 	})
 }
