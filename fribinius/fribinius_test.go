@@ -187,6 +187,13 @@ func TestZeroParams(t *testing.T) {
 	if _, err := p.AppendProof(nil, &Proof{}); !errors.Is(err, ErrEncoding) {
 		t.Errorf("encoding: %v", err)
 	}
+	made, err := New(10, 2, 100)
+	if err != nil || made.Check() != nil {
+		t.Fatal(err, made.Check())
+	}
+	if _, err := made.AppendProof(nil, nil); !errors.Is(err, ErrEncoding) {
+		t.Errorf("encoding no proof: %v", err)
+	}
 	var e *Error
 	if err := Verify(tower.New(tower.LabelTest), p, Root{}, nil, gf2.Element{}, &Proof{}); !errors.As(err, &e) || e.Check != CheckShape {
 		t.Errorf("verification: %v", err)

@@ -141,6 +141,15 @@ func New(vars, logInvRate, bits int) (*Params, error) {
 	}
 }
 
+// Check says whether p is from New: those made otherwise have no layers, and are a
+// *ParamsError.
+func (p *Params) Check() error {
+	if p == nil || len(p.layers) == 0 {
+		return &ParamsError{"the number of variables (of parameters that are not New's)", MinVars, MaxVars, 0}
+	}
+	return nil
+}
+
 // queryBits is the error of one query: a word outside of the radius of unique
 // decoding, (1-rho)/2, passes with probability (1+rho)/2.
 func (p *Params) queryBits() float64 {

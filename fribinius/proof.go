@@ -108,6 +108,12 @@ func (p *Params) header() []uint32 {
 // AppendProof appends the proof's encoding: little-endian words, the parameters first,
 // then in the order of the protocol. It fails if the proof has not the parameters' shape.
 func (p *Params) AppendProof(dst []byte, pf *Proof) ([]byte, error) {
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrEncoding, err)
+	}
+	if pf == nil {
+		return nil, fmt.Errorf("%w: no proof", ErrEncoding)
+	}
 	if err := pf.shape(p); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrEncoding, err)
 	}
@@ -151,8 +157,8 @@ func (p *Params) AppendProof(dst []byte, pf *Proof) ([]byte, error) {
 // DecodeProof decodes a proof of exactly these bytes. It takes no more memory than the
 // bytes justify. What it accepts, AppendProof encodes to the same bytes.
 func (p *Params) DecodeProof(data []byte) (*Proof, error) {
-	if len(p.layers) == 0 {
-		return nil, fmt.Errorf("%w: the parameters are not New's", ErrEncoding)
+	if err := p.Check(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrEncoding, err)
 	}
 	d := &decoder{data: data}
 	for i, want := range p.header() {

@@ -51,6 +51,9 @@ type tree = merkleprover.TreeOf[merkle.Word]
 // codeword, and waits for the root. The buffer of bits is kept, not copied: it must
 // stay as it is until Free.
 func Commit(ctx context.Context, q *device.Queue, p *fribinius.Params, bits device.Buffer[uint32]) (*Committed, fribinius.Root, error) {
+	if err := p.Check(); err != nil {
+		return nil, fribinius.Root{}, err
+	}
 	if want := 1 << (p.Vars() - 5); bits.Len() != want {
 		return nil, fribinius.Root{}, &LengthError{fmt.Sprintf("words of 2^%d bits", p.Vars()), want, bits.Len()}
 	}
@@ -120,15 +123,20 @@ func (c *Committed) Free() {
 
 // Open proves the value of the polynomial at a point, whose first coordinate belongs
 // to the top bit of a bit's index, and returns it. The statement is absorbed here, as
-// fribinius.Verify does. A Committed may be opened any number of times.
+// fribinius.Verify does; after an error the transcript is as it was. A Committed may be
+// opened any number of times.
 func (c *Committed) Open(ctx context.Context, tr *tower.Transcript, point []gf2.Element) (*fribinius.Proof, gf2.Element, error) {
 	if len(point) != c.p.Vars() {
 		return nil, gf2.Element{}, &LengthError{"coordinates of a point", c.p.Vars(), len(point)}
 	}
-	o := &opening{ctx: ctx, q: c.q, p: c.p, c: c, tr: tr, point: point}
+	if err := errors.Join(ctx.Err(), c.message.Use(c.q), c.word.Use(c.q)); err != nil {
+		return nil, gf2.Element{}, fmt.Errorf("open 2^%d bits: %w", c.p.Vars(), err)
+	}
+	o := &opening{ctx: ctx, q: c.q, p: c.p, c: c, tr: tr.Clone(), point: point}
 	defer o.free()
 	if err := o.run(); err != nil {
 		return nil, gf2.Element{}, fmt.Errorf("open 2^%d bits: %w", c.p.Vars(), err)
 	}
+	*tr = *o.tr
 	return o.proof, o.value, nil
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -156,6 +157,80 @@ func TestUsage(t *testing.T) {
 		}
 		if _, _, err := c.Open(stopped, tr, n.point); !errors.Is(err, context.Canceled) {
 			t.Errorf("Open after the context's end: %v", err)
+		}
+		var bad *fribinius.ParamsError
+		if _, _, err := Commit(ctx, q, &fribinius.Params{}, bits); !errors.As(err, &bad) {
+			t.Errorf("Commit with parameters that nobody made: %v", err)
+		}
+		lost, err := device.Upload(q, n.bits)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer lost.Free()
+		about, _, err := Commit(ctx, q, n.p, lost)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer about.Free()
+		lost.Free()
+		if _, _, err := about.Open(ctx, tr, n.point); !errors.Is(err, device.ErrUsage) {
+			t.Errorf("Open after the bits were given back: %v", err)
+		}
+		c.Free()
+		if _, _, err := c.Open(ctx, tr, n.point); !errors.Is(err, device.ErrUsage) {
+			t.Errorf("Open after Free: %v", err)
+		}
+	})
+}
+
+// endsAt is a context that is done from the look at it with that number on.
+type endsAt struct {
+	context.Context
+	left atomic.Int64
+}
+
+func (c *endsAt) Err() error {
+	if c.left.Add(-1) < 0 {
+		return context.Canceled
+	}
+	return nil
+}
+
+// TestCancelAnywhere stops Commit and Open at each look that they take at the context:
+// nothing is kept, and the transcript stays.
+func TestCancelAnywhere(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		n := instance(t, 16, 2, 5)
+		bits := devicetest.Upload(t, q, n.bits)
+		before, looks := q.Device().InUse(), int64(0)
+		run := func(ctx context.Context, tr *tower.Transcript) error {
+			c, _, err := Commit(ctx, q, n.p, bits)
+			if err != nil {
+				return err
+			}
+			defer c.Free()
+			_, _, err = c.Open(ctx, tr, n.point)
+			return err
+		}
+		for ; ; looks++ {
+			ctx, tr := &endsAt{Context: context.Background()}, tower.New(tower.LabelFRIBinius)
+			ctx.left.Store(looks)
+			err := run(ctx, tr)
+			if now := q.Device().InUse(); now != before {
+				t.Fatalf("%d bytes are kept when stopped at look %d", now-before, looks)
+			}
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("error %v, want context.Canceled", err)
+			}
+			if tr.State() != tower.New(tower.LabelFRIBinius).State() {
+				t.Fatalf("the transcript has changed when stopped at look %d", looks)
+			}
+		}
+		if looks < 5 {
+			t.Errorf("%d looks at the context, want at least 5", looks)
 		}
 	})
 }
