@@ -1,13 +1,13 @@
 package bitproof
 
 import (
-	"encoding/binary"
+	encoding "encoding/binary"
 	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
-	sumcheck "github.com/zkwarp/zkwarp/sumcheck/binary"
+	"github.com/zkwarp/zkwarp/sumcheck/binary"
 )
 
 // Magic begins a file with a proof.
@@ -27,10 +27,10 @@ type Proof struct {
 	AtZ []gf2.Element
 	// Gates is the zero-check's sum-check, and AtGates the columns' values at the rows'
 	// part of its end. Both are nil, and so is Join, without AND gates.
-	Gates   *sumcheck.Proof
+	Gates   *binary.Proof
 	AtGates []gf2.Element
 	// Join is the sum-check that brings both points together.
-	Join    *sumcheck.Proof
+	Join    *binary.Proof
 	Opening *fribinius.Proof
 }
 
@@ -83,10 +83,10 @@ func (p *Params) AppendProof(b []byte, pf *Proof) ([]byte, error) {
 		return nil, err
 	}
 	b = append(b, Magic...)
-	b = binary.LittleEndian.AppendUint32(b, version)
+	b = encoding.LittleEndian.AppendUint32(b, version)
 	b = append(b, p.digest[:]...)
 	for _, w := range pf.Root {
-		b = binary.LittleEndian.AppendUint32(b, w)
+		b = encoding.LittleEndian.AppendUint32(b, w)
 	}
 	b = appendElements(b, pf.AtZ)
 	if p.hasAnds() {
@@ -105,7 +105,7 @@ func appendElements(b []byte, list []gf2.Element) []byte {
 	return b
 }
 
-func appendSumcheck(b []byte, pf *sumcheck.Proof) []byte {
+func appendSumcheck(b []byte, pf *binary.Proof) []byte {
 	for _, message := range pf.Rounds {
 		b = appendElements(b, message)
 	}
@@ -146,7 +146,7 @@ func ProofStatement(data []byte) (digest [32]byte, err error) {
 	if len(data) < headerBytes || string(data[:len(Magic)]) != Magic {
 		return digest, reject(CheckFormat, "no proof about columns of bits: it begins with %.16q", data[:min(len(data), len(Magic))])
 	}
-	if v := binary.LittleEndian.Uint32(data[len(Magic):]); v != version {
+	if v := encoding.LittleEndian.Uint32(data[len(Magic):]); v != version {
 		return digest, reject(CheckFormat, "version %d, want %d", v, version)
 	}
 	copy(digest[:], data[len(Magic)+4:])
@@ -184,7 +184,7 @@ func (r *reader) bytes(n int) []byte {
 func (r *reader) root(root *fribinius.Root) {
 	if data := r.bytes(4 * len(root)); r.err == nil {
 		for i := range root {
-			root[i] = binary.LittleEndian.Uint32(data[4*i:])
+			root[i] = encoding.LittleEndian.Uint32(data[4*i:])
 		}
 	}
 }
@@ -201,8 +201,8 @@ func (r *reader) elements(n int) []gf2.Element {
 	return out
 }
 
-func (r *reader) sumcheck(s sumcheck.Shape) *sumcheck.Proof {
-	pf := &sumcheck.Proof{}
+func (r *reader) sumcheck(s binary.Shape) *binary.Proof {
+	pf := &binary.Proof{}
 	for range s.Vars {
 		pf.Rounds = append(pf.Rounds, r.elements(s.Points()))
 	}
@@ -235,7 +235,7 @@ func (p *Params) checkProof(pf *Proof) error {
 	return checkSumcheck("sum-check of both points", p.joinShape(), pf.Join)
 }
 
-func checkSumcheck(name string, s sumcheck.Shape, pf *sumcheck.Proof) error {
+func checkSumcheck(name string, s binary.Shape, pf *binary.Proof) error {
 	if pf == nil {
 		return reject(CheckFormat, "no %s", name)
 	}

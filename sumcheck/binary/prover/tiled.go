@@ -2,7 +2,7 @@ package prover
 
 import (
 	"context"
-	"encoding/binary"
+	encoding "encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/gf2"
-	sumcheck "github.com/zkwarp/zkwarp/sumcheck/binary"
+	"github.com/zkwarp/zkwarp/sumcheck/binary"
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
@@ -19,7 +19,7 @@ import (
 // sums and for its fold. What is kept takes (Degree+1)/2 * 2^(Vars-k) elements, where k
 // is 4, 3, 3, 2 for Degree 2 to 5.
 type Tiled struct {
-	sumcheck.Shape
+	binary.Shape
 	First io.ReaderAt             // 2^Vars elements of gf2.Size bytes, little-endian
 	Bits  []device.Buffer[uint32] // as Instance has them
 }
@@ -40,9 +40,9 @@ func (e *TileError) Unwrap() error { return e.Err }
 // ProveTiled is Prove for a table that does not fit memory, by Window on the CPU: where
 // reading is what takes the time, a GPU would wait for it. The proof is that of Prove.
 // Further errors are *TileError, and ErrNotOnDevice for a queue of a GPU.
-func ProveTiled(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Tiled, value gf2.Element) (*sumcheck.Proof, *sumcheck.Result, error) {
-	if in.Kind != sumcheck.ExtBits {
-		return nil, nil, fmt.Errorf("%w: tiles for kind %v, want %v", sumcheck.ErrShape, in.Kind, sumcheck.ExtBits)
+func ProveTiled(ctx context.Context, q *device.Queue, tr *tower.Transcript, in Tiled, value gf2.Element) (*binary.Proof, *binary.Result, error) {
+	if in.Kind != binary.ExtBits {
+		return nil, nil, fmt.Errorf("%w: tiles for kind %v, want %v", binary.ErrShape, in.Kind, binary.ExtBits)
 	}
 	if in.First == nil {
 		return nil, nil, &InstanceError{Shape: in.Shape, What: "readers of p_1", Want: 1, Got: 0}
@@ -120,7 +120,7 @@ func (t *tiles) read(dst []gf2.Element, bytes []byte, index int) error {
 		return &TileError{Offset: at + int64(n), Err: err}
 	}
 	for i := range dst {
-		dst[i] = gf2.Element{Lo: binary.LittleEndian.Uint64(bytes[16*i:]), Hi: binary.LittleEndian.Uint64(bytes[16*i+8:])}
+		dst[i] = gf2.Element{Lo: encoding.LittleEndian.Uint64(bytes[16*i:]), Hi: encoding.LittleEndian.Uint64(bytes[16*i+8:])}
 	}
 	return nil
 }
