@@ -325,12 +325,13 @@ func viewBitsProof(path string, data []byte) (*view, error) {
 }
 
 // isStatement says whether a file is meant as a statement about columns of bits: its first
-// line that is no comment says how many rows there are.
+// line that is no comment says how many rows there are, or which columns, which is an
+// error that reading it explains.
 func isStatement(data []byte) bool {
-	for line := range strings.Lines(string(data[:min(len(data), 1<<12)])) {
+	for line := range strings.Lines(string(data[:min(len(data), bitproof.MaxText)])) {
 		before, _, _ := strings.Cut(line, "#")
 		if fields := strings.Fields(before); len(fields) > 0 {
-			return fields[0] == "rows"
+			return fields[0] == "rows" || fields[0] == "columns"
 		}
 	}
 	return false

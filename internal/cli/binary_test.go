@@ -90,6 +90,8 @@ func TestBinaryErrors(t *testing.T) {
 	writeFile(t, in("bad.proof"), append(append([]byte(nil), proof[:100]...), append([]byte{proof[100] ^ 1}, proof[101:]...)...))
 	writeFile(t, in("columns/b1.bits"), make([]byte, 4))
 	writeFile(t, in("five.bits"), make([]byte, 5))
+	writeFile(t, in("early.txt"), []byte("columns a b\nrows 2^5\na = b\n"))
+	writeFile(t, in("long.txt"), []byte(strings.Repeat("# a licence, before anything else is said\n", 140)+"columns a\nrows 2^5\na = 0\n"))
 	verify := []string{"binary", "verify", "--statement", in("statement.txt")}
 	prove := []string{"binary", "prove", "--statement", in("statement.txt"), "-o", in("x.proof"), "--columns"}
 	for _, c := range []struct {
@@ -103,6 +105,11 @@ func TestBinaryErrors(t *testing.T) {
 		{ExitUsage, "pass --statement FILE, --columns DIR", []string{"binary", "prove", "--statement", in("statement.txt")}},
 		{ExitUsage, "pass --statement FILE", []string{"binary", "verify", in("chi.proof")}},
 		{ExitInput, "typo.txt: line 7, column 17: found \"c4\", want a column, 0 or 1", []string{"binary", "verify", "--statement", in("typo.txt"), in("chi.proof")}},
+		{ExitInput, "early.txt: line 1, column 1: found \"columns\", want rows 2^N", []string{"security", in("early.txt")}},
+		{ExitInput, "long.txt: line 141, column 1: found \"columns\", want rows 2^N", []string{"inspect", in("long.txt")}},
+		{ExitInput, "chi.proof is a proof about columns of bits, not a key", []string{"security", in("chi.proof")}},
+		{ExitInput, "five.bits is no key, and no statement", []string{"security", in("five.bits")}},
+		{ExitUsage, "--key goes with the proof of an answer", []string{"inspect", "--key", in("typo.txt"), in("chi.proof")}},
 		{ExitInput, "five.bits: 5 bytes, want 40 for 10 columns of 2^5 bits", append(prove, in("five.bits"))},
 		{ExitInput, "does not hold in row ", append(prove, in("columns"))},
 		{ExitInput, "no such file", append(prove, in("none"))},

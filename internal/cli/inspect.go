@@ -36,7 +36,7 @@ func (a *app) inspectCommand() *cobra.Command {
 			var vk *zkml.VerifyingKey
 			if key != "" {
 				if artefact(data) != zkml.MagicProof {
-					return usageError("--key goes with a proof, which %s is not", args[0])
+					return usageError("--key goes with the proof of an answer, which %s is not", args[0])
 				}
 				if vk, err = a.loadVerifyingKey(key); err != nil {
 					return err
@@ -64,7 +64,7 @@ func (a *app) inspectCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&html, "html", "", "also write a page with pictures: the graph, and the cost of each step")
-	c.Flags().StringVar(&key, "key", "", "for a proof: the verifier's key, to tell whether the proof is whole")
+	c.Flags().StringVar(&key, "key", "", "for the proof of an answer: the verifier's key, to tell whether the proof is whole")
 	m.register(c)
 	return c
 }

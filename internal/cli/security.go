@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zkwarp/zkwarp/bitproof"
 	"github.com/zkwarp/zkwarp/whir/whirfile"
 	"github.com/zkwarp/zkwarp/zkml"
 )
@@ -37,11 +38,17 @@ func (a *app) securityCommand() *cobra.Command {
 			case whirfile.MagicCommitment, whirfile.MagicKey, whirfile.MagicBundle:
 				return inputError("key %s is a file of zkwarp whir, not a model's key; zkwarp inspect %s prints its security table", args[0], args[0])
 			}
+			if artefact(data) == bitproof.Magic {
+				return inputError("key %s is a proof about columns of bits, not a key; its statement has the security table", args[0])
+			}
 			if isStatement(data) {
 				return a.binarySecurity(args[0], data)
 			}
 			vk, err := decodeAnyKey(data)
 			if err != nil {
+				if m := artefact(data); m != zkml.MagicVerifyingKey && m != zkml.MagicProvingKey {
+					return inputError("%s is no key, and no statement of zkwarp binary, which begins with rows 2^N", args[0])
+				}
 				return inputError("key %s: %w", args[0], err)
 			}
 			r := zkml.Security(vk)
