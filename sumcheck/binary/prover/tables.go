@@ -141,7 +141,9 @@ func packBits(words []uint32, elements []gf2.Element, split func(n, grain int, b
 const valueWarps = 1 << 13
 
 // Value is the sum that an instance of kind ExtBits is about: of p_1 over the points where
-// all columns have bits. It waits for the device.
+// all columns are 1. It waits for the device. Those of other kinds are a caller's to know,
+// who has them from the step of a protocol before, mostly: with EqBits it is the value at Z
+// of the multilinear extension of the columns' product.
 func Value(q *device.Queue, in Instance) (gf2.Element, error) {
 	var sum gf2.Element
 	if in.Kind != binary.ExtBits {
@@ -257,8 +259,10 @@ func Evaluate(q *device.Queue, table device.Buffer[gf2.Element], point []gf2.Ele
 const maxEvaluated = 40
 
 // EvaluateBits is the multilinear extensions at a point, as with Evaluate, of columns of
-// packed bits: the first of a table of columns, one after the other, of 2^n bits each and
-// at least 32. It waits for the device. Cost: sums under masks, no products.
+// packed bits: the first of a table of columns, one after the other, of 2^n bits each, n
+// being the point's coordinates, at least 5. What follows them in the table is not looked
+// at, so that a point with too few coordinates is no error, but one about other columns.
+// It waits for the device. Cost: sums under masks, no products.
 func EvaluateBits(q *device.Queue, table device.Buffer[uint32], columns int, point []gf2.Element) ([]gf2.Element, error) {
 	n := len(point)
 	switch {
