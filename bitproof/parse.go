@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 )
 
 // MaxText is the longest statement that is parsed, in bytes.
@@ -116,7 +117,8 @@ func (p *parser) next() token {
 		return t
 	}
 	from := p.at
-	p.at++
+	_, size := utf8.DecodeRuneInString(p.text[from:]) // for the error: whole letters
+	p.at += size
 	if c := p.text[from]; isLetter(c) || isDigit(c) {
 		for p.at < len(p.text) && (isLetter(p.text[p.at]) || isDigit(p.text[p.at])) {
 			p.at++

@@ -122,7 +122,7 @@ func (p *Params) DecodeProof(data []byte) (*Proof, error) {
 	if digest != p.digest {
 		return nil, reject(CheckStatement, "the proof is about statement %x, want %x", digest[:8], p.digest[:8])
 	}
-	r := &reader{rest: data[headerBytes:]}
+	r := &reader{taken: headerBytes, rest: data[headerBytes:]}
 	pf := &Proof{}
 	r.root(&pf.Root)
 	columns := len(p.statement.Names)
@@ -143,8 +143,11 @@ func (p *Params) DecodeProof(data []byte) (*Proof, error) {
 
 // ProofStatement is the digest of the statement that a proof names.
 func ProofStatement(data []byte) (digest [32]byte, err error) {
-	if len(data) < headerBytes || string(data[:len(Magic)]) != Magic {
-		return digest, reject(CheckFormat, "no proof about columns of bits: it begins with %.16q", data[:min(len(data), len(Magic))])
+	if got := data[:min(len(data), len(Magic))]; string(got) != Magic {
+		return digest, reject(CheckFormat, "no proof about columns of bits: it begins with %q, want %q", got, Magic)
+	}
+	if len(data) < headerBytes {
+		return digest, reject(CheckFormat, "%d bytes, want at least %d", len(data), headerBytes)
 	}
 	if v := encoding.LittleEndian.Uint32(data[len(Magic):]); v != version {
 		return digest, reject(CheckFormat, "version %d, want %d", v, version)
@@ -158,26 +161,27 @@ func ProofRoot(data []byte) (root fribinius.Root, err error) {
 	if _, err := ProofStatement(data); err != nil {
 		return root, err
 	}
-	r := &reader{rest: data[headerBytes:]}
+	r := &reader{taken: headerBytes, rest: data[headerBytes:]}
 	r.root(&root)
 	return root, r.err
 }
 
 // reader takes fixed lengths off the front of a file.
 type reader struct {
-	rest []byte
-	err  error
+	taken int
+	rest  []byte
+	err   error
 }
 
 func (r *reader) bytes(n int) []byte {
 	if r.err == nil && len(r.rest) < n {
-		r.err = reject(CheckFormat, "%d bytes less than a proof about this statement has at least", n-len(r.rest))
+		r.err = reject(CheckFormat, "%d bytes, want at least %d", r.taken+len(r.rest), r.taken+n)
 	}
 	if r.err != nil {
 		return nil
 	}
 	out := r.rest[:n]
-	r.rest = r.rest[n:]
+	r.taken, r.rest = r.taken+n, r.rest[n:]
 	return out
 }
 

@@ -42,7 +42,7 @@ func (a *app) binaryCommand() *cobra.Command {
 
 // loadStatement reads a statement and chooses the sizes of its proofs.
 func (a *app) loadStatement(path string) (*bitproof.Params, error) {
-	data, err := a.readFile("statement", path)
+	data, err := a.readUpTo("statement", path, bitproof.MaxText)
 	if err != nil {
 		return nil, err
 	}
@@ -71,23 +71,17 @@ func (a *app) loadColumns(path string, s *bitproof.Statement) ([][]uint32, error
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		for j, name := range s.Names {
 			file := filepath.Join(path, name+columnSuffix)
-			data, err := a.readFile("column", file)
+			data, err := a.readExactly("column", file, int64(size), fmt.Sprintf("for 2^%d bits", s.Vars))
 			if err != nil {
 				return nil, err
-			}
-			if len(data) != size {
-				return nil, inputError("column %s: %d bytes, want %d for 2^%d bits", file, len(data), size, s.Vars)
 			}
 			columns[j] = packedWords(data)
 		}
 		return columns, nil
 	}
-	data, err := a.readFile("columns", path)
+	data, err := a.readExactly("columns", path, int64(size)*int64(len(columns)), fmt.Sprintf("for %d columns of 2^%d bits", len(columns), s.Vars))
 	if err != nil {
 		return nil, err
-	}
-	if want := size * len(columns); len(data) != want {
-		return nil, inputError("columns %s: %d bytes, want %d for %d columns of 2^%d bits", path, len(data), want, len(columns), s.Vars)
 	}
 	for j := range columns {
 		columns[j] = packedWords(data[j*size : (j+1)*size])
@@ -310,10 +304,14 @@ func verifyBits(p *bitproof.Params, data []byte) (*bitproof.Proof, error) {
 // viewBitsProof shows what a proof about columns of bits says of itself.
 func viewBitsProof(path string, data []byte) (*view, error) {
 	digest, err := bitproof.ProofStatement(data)
-	if err != nil {
-		return nil, inputError("proof %s: %w", path, err)
+	var root [8]uint32
+	if err == nil {
+		root, err = bitproof.ProofRoot(data)
 	}
-	root, err := bitproof.ProofRoot(data)
+	var r *bitproof.Rejection
+	if errors.As(err, &r) {
+		return nil, inputError("proof %s: %w", path, r.Err)
+	}
 	if err != nil {
 		return nil, inputError("proof %s: %w", path, err)
 	}
@@ -325,14 +323,20 @@ func viewBitsProof(path string, data []byte) (*view, error) {
 }
 
 // isStatement says whether a file is meant as a statement about columns of bits: its first
-// line that is no comment says how many rows there are, or which columns, which is an
-// error that reading it explains.
+// line that is no comment begins with a word that statements begin with, right or wrong.
 func isStatement(data []byte) bool {
-	for line := range strings.Lines(string(data[:min(len(data), bitproof.MaxText)])) {
+	text := strings.TrimPrefix(string(data[:min(len(data), bitproof.MaxText)]), "\ufeff") // some editors' mark
+	for line := range strings.Lines(text) {
 		before, _, _ := strings.Cut(line, "#")
-		if fields := strings.Fields(before); len(fields) > 0 {
-			return fields[0] == "rows" || fields[0] == "columns"
+		if before = strings.TrimSpace(before); before == "" {
+			continue
 		}
+		for _, word := range []string{"rows", "columns"} {
+			if rest, ok := strings.CutPrefix(before, word); ok && (rest == "" || strings.ContainsAny(rest[:1], " \t:=^")) {
+				return true
+			}
+		}
+		return false
 	}
 	return false
 }

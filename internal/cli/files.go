@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 )
 
@@ -15,13 +16,53 @@ const maxFile = 16 << 30
 
 // readFile returns a whole file ("-" is standard input). No more memory is
 // taken than the file has bytes.
-func (a *app) readFile(what, path string) ([]byte, error) {
+func (a *app) readFile(what, path string) ([]byte, error) { return a.readUpTo(what, path, maxFile) }
+
+// readExactly is readFile for a file of which the size is known, which is checked before
+// memory is taken for it. The note says why it is that.
+func (a *app) readExactly(what, path string, size int64, note string) ([]byte, error) {
+	wrong := func(got string) error { return inputError("%s %s: %s bytes, want %d %s", what, path, got, size, note) }
+	if info, err := os.Stat(path); path != "-" && err == nil && info.Mode().IsRegular() && info.Size() != size {
+		return nil, wrong(strconv.FormatInt(info.Size(), 10))
+	}
+	data, err := a.readUpTo(what, path, size)
+	var large *tooLarge
+	switch {
+	case errors.As(err, &large):
+		return nil, wrong("more than " + strconv.FormatInt(size, 10))
+	case err == nil && int64(len(data)) != size:
+		return nil, wrong(strconv.Itoa(len(data)))
+	}
+	return data, err
+}
+
+// tooLarge is a file of more bytes than are read.
+type tooLarge struct{ got, limit int64 } // got is 0 where it was not read to the end
+
+func (e *tooLarge) Error() string {
+	if e.got == 0 {
+		return fmt.Sprintf("more than %d bytes, the limit", e.limit)
+	}
+	return fmt.Sprintf("%d bytes, the limit is %d", e.got, e.limit)
+}
+
+// readAll reads what has no size in front, such as a pipe.
+func readAll(r io.Reader, most int64) ([]byte, error) {
+	data, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err == nil && int64(len(data)) > most {
+		return nil, &tooLarge{0, most}
+	}
+	return data, err
+}
+
+// readUpTo is readFile for at most so many bytes.
+func (a *app) readUpTo(what, path string, most int64) ([]byte, error) {
 	if path == "-" {
 		if a.stdin {
 			return nil, usageError("- stands for standard input, which can be read once only")
 		}
 		a.stdin = true
-		data, err := io.ReadAll(io.LimitReader(a.In, maxFile))
+		data, err := readAll(a.In, most)
 		if err != nil {
 			return nil, inputError("reading %s from standard input: %w", what, err)
 		}
@@ -37,8 +78,8 @@ func (a *app) readFile(what, path string) ([]byte, error) {
 	if !info.Mode().IsRegular() && info.Mode()&(fs.ModeNamedPipe|fs.ModeCharDevice) == 0 {
 		return nil, inputError("reading %s %s: not a file", what, path)
 	}
-	if info.Size() > maxFile {
-		return nil, inputError("reading %s %s: %d bytes, the limit is %d", what, path, info.Size(), int64(maxFile))
+	if info.Mode().IsRegular() && info.Size() > most {
+		return nil, inputError("reading %s %s: %w", what, path, &tooLarge{info.Size(), most})
 	}
 	f, err := os.Open(path)
 	if err != nil {
@@ -52,7 +93,7 @@ func (a *app) readFile(what, path string) ([]byte, error) {
 		}
 		return data, nil
 	}
-	data, err := io.ReadAll(io.LimitReader(f, maxFile))
+	data, err := readAll(f, most)
 	if err != nil {
 		return nil, inputError("reading %s %s: %w", what, path, plainFS(err))
 	}

@@ -7,6 +7,7 @@
 package prover
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -78,7 +79,7 @@ func (in Instance) checkBut(q *device.Queue, elsewhere bool) error {
 	if elsewhere {
 		tables = 0
 	}
-	if err := errors.Join(
+	if err := cmp.Or(
 		wrong("coordinates of z", point, len(in.Z)),
 		wrong("tables", tables, len(in.Ext)),
 		wrong("columns", in.Shape.Bits(), len(in.Bits)),

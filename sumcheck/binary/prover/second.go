@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"cmp"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -107,7 +108,7 @@ func newSecond(q *device.Queue, shape binary.Shape, done int, state device.Buffe
 		r.bound, err = takeSecond[gf2.Element](r, len(bits)*r.points)
 	}
 	keep(err)
-	if err := errors.Join(errs...); err != nil {
+	if err := cmp.Or(errs...); err != nil {
 		r.free()
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 package prover
 
 import (
+	"cmp"
 	"context"
-	"errors"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/kernel"
@@ -158,7 +158,7 @@ func (r *windowProof) alloc() error {
 			r.stretches, errs[10] = take[uint32](r, w.sumWords(1<<r.high))
 		}
 	}
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := cmp.Or(errs[:]...); err != nil {
 		return err
 	}
 	for j := range r.in.Degree - 1 {
@@ -182,7 +182,7 @@ func (r *windowProof) alloc() error {
 		r.mask.other, errs[0] = take[gf2.Element](r, 1<<(left-1))
 		r.mask.elements, errs[1] = take[gf2.Element](r, (r.in.Degree-1)<<(left-masked))
 		r.mask.fragments, errs[2] = take[uint32](r, fragmentWords(1))
-		if err := errors.Join(errs[:]...); err != nil {
+		if err := cmp.Or(errs[:]...); err != nil {
 			return err
 		}
 		start = r.mask.tail()
