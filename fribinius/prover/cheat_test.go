@@ -83,6 +83,57 @@ func TestFalsePartialOneBit(t *testing.T) {
 	n.refuse(t, noLayer, fribinius.CheckFinalClaim)
 }
 
+// A prover with a false value that chooses partial evaluations once it knows how they are
+// combined: they give that value, and the sum-check's claim stays the true one. These are
+// 256 linear equations of the 384 bits of three of them. Were they not absorbed before,
+// all checks would pass.
+func TestLatePartial(t *testing.T) {
+	n := instance(t, cheatVars, 2, 1)
+	low := n.point[n.p.MessageVars():]
+	n.value = func(v gf2.Element) gf2.Element { return v.Add(delta) }
+	// What a change of partial evaluations does to value and claim.
+	type effect struct {
+		value, claim gf2.Element
+		change       [3]gf2.Element
+	}
+	n.late = func(batch, partial []gf2.Element) {
+		pivots := map[int]effect{}
+		reduce := func(e effect) (effect, int) {
+			for bit := range 256 {
+				if half := [2]gf2.Element{e.value, e.claim}[bit/128]; half.Bit(bit%128) == 0 {
+					continue
+				}
+				p, ok := pivots[bit]
+				if !ok {
+					return e, bit
+				}
+				e.value, e.claim = e.value.Add(p.value), e.claim.Add(p.claim)
+				for i := range e.change {
+					e.change[i] = e.change[i].Add(p.change[i])
+				}
+			}
+			return e, -1
+		}
+		for v := range 3 {
+			for u := range 128 {
+				e := effect{value: eqAt(low, v).Mul(gf2.Basis(u)), claim: gf2.Basis(v).Mul(eqAt(batch, u))}
+				e.change[v] = gf2.Basis(u)
+				if e, bit := reduce(e); bit >= 0 {
+					pivots[bit] = e
+				}
+			}
+		}
+		e, bit := reduce(effect{value: delta})
+		if bit >= 0 {
+			t.Fatal("the cheat does not work")
+		}
+		for v, c := range e.change {
+			partial[v] = partial[v].Add(c)
+		}
+	}
+	n.refuse(t, noLayer, fribinius.CheckFinalClaim)
+}
+
 func TestFalseRound(t *testing.T) {
 	for i := range cheatVars - fribinius.Packing {
 		for name, change := range map[string]func(m *fribinius.Round){

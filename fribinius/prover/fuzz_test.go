@@ -55,6 +55,10 @@ func TestHugeCounts(t *testing.T) {
 	if got := binary.LittleEndian.Uint32(data[at:]); int(got)*n.p.Tree(0).RowWords != len(pf.Openings[0].Rows) {
 		t.Fatalf("the number of rows is not at %d", at)
 	}
+	// No rows, and none there.
+	if _, err := n.p.DecodeProof(append(slices.Clone(data[:at]), make([]byte, 8)...)); !errors.Is(err, fribinius.ErrEncoding) {
+		t.Errorf("an opening of nothing: %v", err)
+	}
 	for _, where := range []int{at, at + 4} {
 		for _, count := range []uint32{0, 1<<32 - 1, 1 << 31, 1 << 26, uint32(n.p.Queries()) + 1} {
 			if binary.LittleEndian.Uint32(data[where:]) == count {

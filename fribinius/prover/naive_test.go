@@ -22,6 +22,7 @@ type naive struct {
 	// Hooks, all of which may be nil. They change what they are given.
 	word    func(word []gf2.Element)                               // the first codeword, before it is hashed
 	partial func(partial []gf2.Element)                            // the partial evaluations
+	late    func(batch, partial []gf2.Element)                     // the partial evaluations, not absorbed, once batch is known
 	value   func(v gf2.Element) gf2.Element                        // the value claimed
 	round   func(i int, m *fribinius.Round, claim gf2.Element)     // a message of the sum-check
 	message func(layer int, t, w []gf2.Element, claim gf2.Element) // the message before it is encoded for a layer or sent (layer = number of layers)
@@ -113,8 +114,13 @@ func (n *naive) prove(t testing.TB, tr *tower.Transcript) (fribinius.Root, gf2.E
 		value = n.value(value)
 	}
 	p.AbsorbStatement(tr, root, n.point, value)
-	tr.Absorb(pf.Partial)
+	if n.late == nil {
+		tr.Absorb(pf.Partial)
+	}
 	batch := tr.Challenges(fribinius.Packing)
+	if n.late != nil {
+		n.late(batch, pf.Partial)
+	}
 	var claim gf2.Element
 	weight := make([]gf2.Element, len(message))
 	for u := range 128 {
