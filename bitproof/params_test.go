@@ -3,8 +3,11 @@ package bitproof
 import (
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
+
+	"github.com/zkwarp/zkwarp/fribinius"
 )
 
 // sized is a statement of that many rows, columns and AND gates.
@@ -53,5 +56,63 @@ func TestSizes(t *testing.T) {
 		if r := p.Report(); r.Sum < MinBits {
 			t.Errorf("%d columns, %d gates, 2^%d rows: %.2f bits, want %d", c.columns, c.gates, c.vars, r.Sum, MinBits)
 		}
+	}
+}
+
+// The report lists every error term of docs/bitproof.md, with its size, and no other one.
+func TestReport(t *testing.T) {
+	for _, c := range []struct {
+		vars, columns, gates, zeros int
+		want                        string // numerators over 2^128, in the protocol's order
+	}{
+		{20, 10, 5, 0, "gates: zero-check 23, gates: sum-check 69, columns: batching 4, points: batching 1, points: sum-check 40"},
+		{20, 10, 5, 9, "gates: zero-check 23, gates: sum-check 69, columns: batching 4, points: batching 1, points: sum-check 40"},
+		{9, 1, 1, 0, "gates: zero-check 9, gates: sum-check 27, points: batching 1, points: sum-check 18"},
+		{5, 1, 2, 1, "gates: zero-check 6, gates: sum-check 18, columns: batching 2, points: batching 1, points: sum-check 10"},
+		{12, 33, 0, 3, "gates: zero-check 12, columns: batching 6"},
+		{7, 1, 0, 1, "gates: zero-check 7"},
+	} {
+		s := sized(c.vars, c.columns, c.gates)
+		for range c.zeros {
+			s.Zeros = append(s.Zeros, Combination{Columns: 1})
+		}
+		p, err := NewParams(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := p.Report()
+		opening := p.Commitment().Report()
+		own := len(r.Lines) - len(opening.Lines)
+		var got []string
+		sum, least := 0.0, math.Inf(1)
+		for i, l := range r.Lines {
+			sum += math.Exp2(-l.Bits)
+			least = min(least, l.Bits)
+			if i < own {
+				got = append(got, fmt.Sprintf("%s %.0f", l.Name, math.Exp2(128-l.Bits)))
+			} else if o := opening.Lines[i-own]; l.Name != "opening: "+o.Name || l.Bits != o.Bits {
+				t.Errorf("%+v: line %d is %+v, want that of the opening, %+v", c, i, l, o)
+			}
+		}
+		if all := strings.Join(got, ", "); all != c.want {
+			t.Errorf("%d columns, %d gates, 2^%d rows:\n got %s\nwant %s", c.columns, c.gates, c.vars, all, c.want)
+		}
+		if math.Abs(r.Sum+math.Log2(sum)) > 1e-9 || r.Min != least || r.Sum < MinBits {
+			t.Errorf("%d columns, %d gates, 2^%d rows: minimum %f and sum %f, want %f and %f", c.columns, c.gates, c.vars, r.Min, r.Sum, least, -math.Log2(sum))
+		}
+	}
+}
+
+// Parameters that nobody made accept nothing.
+func TestZeroParams(t *testing.T) {
+	p := &Params{}
+	if err := p.Verify(&Proof{Opening: &fribinius.Proof{}}); !errors.Is(err, ErrRejected) {
+		t.Errorf("verification: %v", err)
+	}
+	if _, err := p.AppendProof(nil, &Proof{Opening: &fribinius.Proof{}}); !errors.Is(err, fribinius.ErrEncoding) {
+		t.Errorf("encoding: %v", err)
+	}
+	if _, err := p.DecodeProof(append(append([]byte(Magic), 1, 0, 0, 0), make([]byte, 32+32)...)); !errors.Is(err, ErrRejected) {
+		t.Errorf("decoding: %v", err)
 	}
 }

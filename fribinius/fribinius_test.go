@@ -194,9 +194,12 @@ func TestZeroParams(t *testing.T) {
 	if _, err := made.AppendProof(nil, nil); !errors.Is(err, ErrEncoding) {
 		t.Errorf("encoding no proof: %v", err)
 	}
-	var e *Error
-	if err := Verify(tower.New(tower.LabelTest), p, Root{}, nil, gf2.Element{}, &Proof{}); !errors.As(err, &e) || e.Check != CheckShape {
-		t.Errorf("verification: %v", err)
+	for _, p := range []*Params{p, nil} {
+		var e *Error
+		var pe *ParamsError
+		if err := Verify(tower.New(tower.LabelTest), p, Root{}, nil, gf2.Element{}, &Proof{}); !errors.As(err, &e) || e.Check != CheckStatement || !errors.As(err, &pe) {
+			t.Errorf("verification: %v", err)
+		}
 	}
 }
 

@@ -20,6 +20,9 @@ func (p *Params) AbsorbStatement(tr *tower.Transcript, root Root, point []gf2.El
 // point, whose first coordinate belongs to the top bit of a bit's index. The statement
 // is absorbed here. A proof that is not accepted is an *Error.
 func Verify(tr *tower.Transcript, p *Params, root Root, point []gf2.Element, value gf2.Element, pf *Proof) error {
+	if err := p.Check(); err != nil {
+		return &Error{-1, CheckStatement, err}
+	}
 	if len(point) != p.vars {
 		return failf(-1, CheckStatement, "a point of %d coordinates, want %d", len(point), p.vars)
 	}
