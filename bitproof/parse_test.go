@@ -196,6 +196,10 @@ func TestDigest(t *testing.T) {
 		"rows 2^5\ncolumns a b c\nc = a & b",
 		"rows 2^5\ncolumns a b c\nc = a & b\nc = a & b\na ^ b = 1",
 		"rows 2^5\ncolumns a b c d\nc = a & b\na ^ b = 1",
+		// The same letters as names, and three combinations as a gate or as three.
+		"rows 2^5\ncolumns ab c d\nab = c",
+		"rows 2^5\ncolumns a bc d\na = bc",
+		"rows 2^5\ncolumns a b c\na = 0\nb = 0\nc = 0",
 	} {
 		s, err := Parse(text)
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/field/gf2"
+	"github.com/zkwarp/zkwarp/fribinius"
 	friprover "github.com/zkwarp/zkwarp/fribinius/prover"
 	"github.com/zkwarp/zkwarp/sumcheck/binary"
 	sumprover "github.com/zkwarp/zkwarp/sumcheck/binary/prover"
@@ -26,6 +27,11 @@ type cheat struct {
 	weight  func(b *cheating, weight, joined []gf2.Element)
 	joins   func([]gf2.Element)
 	proof   func(*bitproof.Proof)
+	stray   func(table []uint32) // the table that is committed to, after the columns
+
+	// Values chosen once rho is known, eq being its weights: what is chosen then was not
+	// absorbed. Each leaves out the absorbing of its values.
+	lateZ, lateGates func(b *cheating, v, eq []gf2.Element)
 }
 
 // cheating is what such a prover knows when it decides.
@@ -62,6 +68,9 @@ func forge(t *testing.T, p *bitproof.Params, columns [][]uint32, c cheat) *bitpr
 	if c.commit != nil {
 		committed = up(c.commit)
 	}
+	if c.stray != nil {
+		c.stray(committed.Host())
+	}
 	commitment, root, err := friprover.Commit(t.Context(), q, p.Commitment(), committed)
 	must(err)
 	s := p.Statement()
@@ -84,7 +93,9 @@ func forge(t *testing.T, p *bitproof.Params, columns [][]uint32, c cheat) *bitpr
 	if c.atZ != nil {
 		c.atZ(b, pf.AtZ)
 	}
-	tr.Absorb(pf.AtZ)
+	if c.lateZ == nil {
+		tr.Absorb(pf.AtZ)
+	}
 	open := func(point []gf2.Element) *bitproof.Proof {
 		pf.Opening, _, err = commitment.Open(t.Context(), tr, point)
 		must(err)
@@ -94,7 +105,11 @@ func forge(t *testing.T, p *bitproof.Params, columns [][]uint32, c cheat) *bitpr
 		return pf
 	}
 	if !ands {
-		return open(append(tr.Challenges(s.ColumnVars()), b.z...))
+		rho := tr.Challenges(s.ColumnVars())
+		if c.lateZ != nil {
+			c.lateZ(b, pf.AtZ, bitproof.EqTable(rho))
+		}
+		return open(append(rho, b.z...))
 	}
 
 	b.claims = s.OutAt(b.zg, pf.AtZ)
@@ -114,10 +129,15 @@ func forge(t *testing.T, p *bitproof.Params, columns [][]uint32, c cheat) *bitpr
 	if c.atGates != nil {
 		c.atGates(b, pf.AtGates)
 	}
-	tr.Absorb(pf.AtGates)
+	if c.lateGates == nil {
+		tr.Absorb(pf.AtGates)
+	}
 
 	rho := tr.Challenges(s.ColumnVars())
 	gamma := tr.Challenge()
+	if c.lateGates != nil {
+		c.lateGates(b, pf.AtGates, bitproof.EqTable(rho))
+	}
 	weight, err := device.Alloc[gf2.Element](q, 1<<s.Vars)
 	must(err)
 	joined, err := device.Alloc[gf2.Element](q, 1<<s.Vars)
@@ -226,6 +246,11 @@ func TestCheats(t *testing.T) {
 		forge(t, p, brokenAnd, cheat{atZ: settleC}), bitproof.CheckJoin)
 	expect(t, "a value at z that no gate needs", p, forge(t, p, good, cheat{atZ: func(_ *cheating, v []gf2.Element) { v[1] = v[1].Add(other) }}), bitproof.CheckJoin)
 	expect(t, "factors that are no columns", p, forge(t, p, brokenAnd, cheat{gates: adjust}), bitproof.CheckFactors)
+	expect(t, "right factors that are no columns", p, forge(t, p, brokenAnd, cheat{gates: func(b *cheating) {
+		b.left, b.right = b.right, b.left
+		adjust(b)
+		b.left, b.right = b.right, b.left
+	}}), bitproof.CheckFactors)
 	expect(t, "factors whose product is right", p, forge(t, p, good, cheat{ends: scale}), bitproof.CheckFactors)
 	expect(t, "a factor that is wrong", p, forge(t, p, good, cheat{ends: func(e []gf2.Element) { e[0] = e[0].Add(other) }}), bitproof.CheckGates)
 	expect(t, "a value at the sum-check's point", p,
@@ -240,6 +265,20 @@ func TestCheats(t *testing.T) {
 	expect(t, "a commitment to other columns", p, forge(t, p, good, cheat{commit: brokenAnd}), bitproof.CheckOpening)
 	expect(t, "another root", p, forge(t, p, good, cheat{proof: func(pf *bitproof.Proof) { pf.Root[3] ^= 1 << 7 }}), bitproof.CheckGates)
 
+	expect(t, "bits where there is no column", p, forge(t, p, good, cheat{stray: func(table []uint32) {
+		table[len(s.Names)*s.ColumnWords()+1] ^= 1 << 9
+	}}), bitproof.CheckOpening)
+	// Values that give the factors, chosen once it is known how columns are combined: that
+	// of e, which is in no factor, makes up for those of a and b. Were they not absorbed
+	// before, all checks would pass.
+	expect(t, "values at the sum-check's point chosen late", p, forge(t, p, brokenAnd, cheat{gates: adjust, lateGates: func(b *cheating, v, eq []gf2.Element) {
+		makeUp(v, eq, 4, func() { match(b, v) })
+	}}), bitproof.CheckJoin)
+
+	p = parse(t, "wide")
+	good = witness(t, p.Statement(), 7)
+	expect(t, "the last of many XOR gates broken", p, forge(t, p, flip(62, 31), cheat{}), bitproof.CheckZeros)
+
 	// Without AND gates there is the opening alone.
 	p = parse(t, "xor")
 	good = witness(t, p.Statement(), 6)
@@ -248,7 +287,71 @@ func TestCheats(t *testing.T) {
 	expect(t, "a broken XOR gate", p, forge(t, p, broken, cheat{}), bitproof.CheckZeros)
 	expect(t, "a broken XOR gate and a value for which it holds", p,
 		forge(t, p, broken, cheat{atZ: func(_ *cheating, v []gf2.Element) { v[2] = v[0].Add(v[1]).Add(gf2.One()) }}), bitproof.CheckOpening)
+	expect(t, "values at z chosen late", p, forge(t, p, broken, cheat{lateZ: func(_ *cheating, v, eq []gf2.Element) {
+		makeUp(v, eq, 3, func() { v[2] = v[0].Add(v[1]).Add(gf2.One()) })
+	}}), bitproof.CheckOpening)
 	expect(t, "a value of a column that no gate names", p, forge(t, p, good, cheat{atZ: func(_ *cheating, v []gf2.Element) { v[3] = v[3].Add(other) }}), bitproof.CheckOpening)
+}
+
+// makeUp changes values, and then the one of that column so that their combination stays.
+func makeUp(v, eq []gf2.Element, column int, change func()) {
+	was := sumOf(v, eq)
+	change()
+	v[column] = v[column].Add(sumOf(v, eq).Add(was).Mul(eq[column].Inverse()))
+}
+
+// A prover that commits once it knows z, to a column that is not zero but where it is asked
+// for: 2^8 bits leave room for one, as z asks 128 linear equations of them. It would pass
+// if the root were not absorbed before z is drawn.
+func TestCheatLateRoot(t *testing.T) {
+	p := parse(t, "one-xor")
+	s := p.Statement()
+	z := p.Start(fribinius.Root{}).Challenges(s.Vars)
+	column := make([]uint32, s.ColumnWords())
+	for x, one := range vanishing(bitproof.EqTable(z)) {
+		if one {
+			column[x/32] |= 1 << (x % 32)
+		}
+	}
+	q := devicetest.Queue(t, devicetest.Open(t, "cpu"))
+	up, err := Upload(q, p, [][]uint32{column})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if v, err := sumprover.EvaluateBits(q, up.table, 1, z); err != nil || v[0] != (gf2.Element{}) || slices.Max(column) == 0 {
+		t.Fatalf("the cheat does not work: %x has the value %v, %v", column, v, err)
+	}
+	expect(t, "a root chosen late", p, forge(t, p, [][]uint32{column}, cheat{}), bitproof.CheckZeros)
+}
+
+// vanishing is a choice of more than 128 elements, not an empty one, whose sum is zero.
+func vanishing(list []gf2.Element) []bool {
+	type row struct {
+		sum gf2.Element
+		of  []bool
+	}
+	pivots := map[int]row{}
+next:
+	for i, e := range list {
+		r := row{e, make([]bool, len(list))}
+		r.of[i] = true
+		for bit := range 128 {
+			if r.sum.Bit(bit) == 0 {
+				continue
+			}
+			p, ok := pivots[bit]
+			if !ok {
+				pivots[bit] = r
+				continue next
+			}
+			r.sum = r.sum.Add(p.sum)
+			for k, one := range p.of {
+				r.of[k] = r.of[k] != one
+			}
+		}
+		return r.of
+	}
+	return nil
 }
 
 // settleC finds a value of c at z for which the zero-check's claim is true: the results of
@@ -364,8 +467,8 @@ func TestTamper(t *testing.T) {
 		if err := try(data); err != nil {
 			t.Fatal(err)
 		}
-		step := 1 + len(data)/200
-		for at := 0; at < len(data); at += step {
+		header := len(bitproof.Magic) + 4 + 32
+		for at := 0; at < len(data); {
 			bad := slices.Clone(data)
 			bad[at] ^= 1 << (at % 8)
 			if err := try(bad); !errors.Is(err, bitproof.ErrRejected) {
@@ -373,6 +476,9 @@ func TestTamper(t *testing.T) {
 			}
 			if err := try(data[:at]); !errors.Is(err, bitproof.ErrRejected) {
 				t.Errorf("%s: %d bytes of %d: %v", name, at, len(data), err)
+			}
+			if at++; at > header { // of which every byte is tried
+				at += len(data) / 200
 			}
 		}
 		if err := try(append(slices.Clone(data), 0)); !errors.Is(err, bitproof.ErrRejected) {
@@ -396,7 +502,14 @@ func TestCheatLengths(t *testing.T) {
 		},
 		"no sum-check of points":    func(pf *bitproof.Proof) { pf.Join = nil },
 		"a value less at the gates": func(pf *bitproof.Proof) { pf.AtGates = pf.AtGates[1:] },
-		"no opening":                func(pf *bitproof.Proof) { pf.Opening = nil },
+		"a value more at the gates": func(pf *bitproof.Proof) { pf.AtGates = append(slices.Clone(pf.AtGates), other) },
+		"a round more": func(pf *bitproof.Proof) {
+			pf.Join = &binary.Proof{Rounds: append(slices.Clone(pf.Join.Rounds), pf.Join.Rounds[0]), Evals: pf.Join.Evals}
+		},
+		"an evaluation more": func(pf *bitproof.Proof) {
+			pf.Join = &binary.Proof{Rounds: pf.Join.Rounds, Evals: append(slices.Clone(pf.Join.Evals), other)}
+		},
+		"no opening": func(pf *bitproof.Proof) { pf.Opening = nil },
 	} {
 		pf := *good
 		change(&pf)
@@ -407,9 +520,16 @@ func TestCheatLengths(t *testing.T) {
 	}
 	expect(t, "no proof", p, nil, bitproof.CheckFormat)
 	x := parse(t, "xor")
-	pf := *honest(t, x, witness(t, x.Statement(), 8))
-	pf.Gates = good.Gates
-	expect(t, "a zero-check of no gates", x, &pf, bitproof.CheckFormat)
+	pf := honest(t, x, witness(t, x.Statement(), 8))
+	for what, change := range map[string]func(*bitproof.Proof){
+		"a zero-check of no gates":  func(pf *bitproof.Proof) { pf.Gates = good.Gates },
+		"values at the end of none": func(pf *bitproof.Proof) { pf.AtGates = good.AtGates },
+		"a sum-check of one point":  func(pf *bitproof.Proof) { pf.Join = good.Join },
+	} {
+		pf := *pf
+		change(&pf)
+		expect(t, what, x, &pf, bitproof.CheckFormat)
+	}
 }
 
 func FuzzDecode(f *testing.F) {
