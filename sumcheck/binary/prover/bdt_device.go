@@ -14,11 +14,11 @@ import (
 // bdtGroup is log2 of a group of bdt.cuh: so few variables are left to the last kernel.
 const bdtGroup = 10
 
-// bdtPlan is one of the seed's algorithms: BDT-2 in the rounds before expand, BDT-1 with
+// bdtPlan is one of the paper's algorithms: BDT-2 in the rounds before expand, BDT-1 with
 // batches rebuilt from bits in those before rebuild, BDT-1 over stored tables in the rest.
 type bdtPlan struct {
 	expand, rebuild int
-	// each has every batch's sum added to those in memory at once, as the seed's baseline;
+	// each has every batch's sum added to those in memory at once, as the paper's baseline;
 	// else a block adds its batches' up first.
 	each bool
 }
@@ -41,7 +41,7 @@ func newBDTPlan(a Algorithm, d int) bdtPlan {
 	return bdtPlan{each: true}
 }
 
-// bdt is a run of one of the seed's algorithms on a GPU: a chain of launches. Tables are
+// bdt is a run of one of the paper's algorithms on a GPU: a chain of launches. Tables are
 // copied to slices, 2^n elements each, and folded in place.
 type bdt struct {
 	ctx  context.Context
@@ -307,7 +307,7 @@ func (b *bdt) leading() ([]device.Buffer[uint32], error) {
 	return out, nil
 }
 
-// eqTable is eq(z, .), stored: the seed's algorithms know no other p_1 than a table.
+// eqTable is eq(z, .), stored: the paper's algorithms know no other p_1 than a table.
 func (b *bdt) eqTable() ([]device.Buffer[uint32], error) {
 	base, err := b.eqBase(bdtGroup)
 	if err != nil {

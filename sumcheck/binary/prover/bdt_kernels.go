@@ -18,7 +18,7 @@ var bdtTermsText string
 //go:embed bdt_round.cu
 var bdtRoundText string
 
-// The units of the seed's algorithms: bdtSource works on sliced tables, bdtTermsSource has
+// The units of the paper's algorithms: bdtSource works on sliced tables, bdtTermsSource has
 // BDT-2's sums, bdtRoundSource what is between two passes.
 var (
 	bdtHeader      = bdtUnit("bdt.cuh", bdtHeaderText, kernel.PTX)

@@ -67,7 +67,7 @@ extern "C" __global__ void __launch_bounds__(32) binary_compose_round(State *s, 
 }
 
 // challenge_product is, in POLYVAL's basis, the product over the first `bound` challenges
-// r of r or 1 + r, by the bits of l, its top bit for the first challenge: V of the seed's
+// r of r or 1 + r, by the bits of l, its top bit for the first challenge: V of the paper's
 // equation (9).
 DEVICE_INLINE uint4 challenge_product(const State *s, u32 l, u32 bound) {
   uint4 product = pv_one();
@@ -81,7 +81,7 @@ DEVICE_INLINE uint4 challenge_product(const State *s, u32 l, u32 bound) {
 }
 
 // terms_round ends BDT-2's round number `round` from its terms (see masked_terms; there
-// are 2^(degree (round + 1)), round at most 3), and clears them: S(y) is the seed's
+// are 2^(degree (round + 1)), round at most 3), and clears them: S(y) is the paper's
 // equation (11), in which a term with m ones among its d values of y has the factor
 // y^m (1 + y)^(d - m).
 extern "C" __global__ void __launch_bounds__(256) binary_terms_round(State *s, uint4 *terms, uint4 *challenges, const u32 *__restrict__ matrix, u32 round, u32 degree) {

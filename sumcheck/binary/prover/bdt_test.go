@@ -14,7 +14,7 @@ import (
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
-// TestBDTPlans has the seed's algorithms switch in all places, also where nothing is left
+// TestBDTPlans has the paper's algorithms switch in all places, also where nothing is left
 // of one of them, and compares with the CPU's window.
 func TestBDTPlans(t *testing.T) {
 	plans := []bdtPlan{{each: true}, {expand: 1}, {expand: 3, each: true}, {rebuild: 2}, {expand: 1, rebuild: 3}, {expand: 2, rebuild: 9}, {expand: 9}}

@@ -84,10 +84,6 @@ extern "C" __global__ void __launch_bounds__(256, 2) binary_fold1(u32 *__restric
   fold_units<1, 4>(out, in, fragments, entries);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) binary_fold2(u32 *__restrict__ out, const uint4 *__restrict__ in, const uint2 *__restrict__ fragments, u64 entries) {
-  fold_units<2, 4>(out, in, fragments, entries);
-}
-
 extern "C" __global__ void __launch_bounds__(256, 2) binary_fold3(u32 *__restrict__ out, const uint4 *__restrict__ in, const uint2 *__restrict__ fragments, u64 entries) {
   fold_units<4, 4>(out, in, fragments, entries);
 }

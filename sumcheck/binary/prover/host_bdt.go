@@ -10,11 +10,11 @@ import (
 type sumKind int
 
 const (
-	byTables sumKind = iota // a whole table at a time, as the seed's baseline
+	byTables sumKind = iota // a whole table at a time, as the paper's baseline
 	byBlocks                // all of a block of indices at a time, as SumCATS
 )
 
-// hostPlan is one of the seed's algorithms: BDT-2 in the rounds before expand,
+// hostPlan is one of the paper's algorithms: BDT-2 in the rounds before expand,
 // BDT-1 over rebuilt batches in those before rebuild, BDT-1 in the rest.
 type hostPlan struct {
 	expand, rebuild int
@@ -22,11 +22,11 @@ type hostPlan struct {
 }
 
 // switchover is the round in which BDT-1 takes over from BDT-2: the first that is
-// cheaper by the seed's operation counts (section IV.A).
+// cheaper by the paper's operation counts (section IV.A).
 func switchover(d int) int { return opcount.SwitchRound(d) }
 
 // rebuildUntil is the round in which folded tables take over from rebuilt
-// batches, found by measurement as the seed has it.
+// batches, found by measurement as the paper has it.
 func rebuildUntil(int) int { return 4 }
 
 func (h *host) bdt(p hostPlan) error {
@@ -77,7 +77,7 @@ func (h *host) points() []gf2.Element {
 }
 
 // bdt1 does all rounds that are left: each value of a message is the sum of the
-// product of all tables folded about it (the seed's section III.A).
+// product of all tables folded about it (the paper's section III.A).
 func (h *host) bdt1(list []hostTable, kind sumKind) error {
 	sum := h.sumBlocks
 	if kind == byTables {
@@ -160,7 +160,7 @@ func (h *host) sumBlocks(list []hostTable) ([]gf2.Polyval, error) {
 }
 
 // rebuilt is a round of BDT-1 in which the folded bits are rebuilt from bits and
-// the products of the challenges (the seed's Algorithm 3).
+// the products of the challenges (the paper's Algorithm 3).
 func (h *host) rebuilt(lead hostTable) error {
 	points, weights := polyvals(h.points()), polyvals(eqValues(h.point, gf2.One()))
 	size := 1 << h.left()

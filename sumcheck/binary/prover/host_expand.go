@@ -5,7 +5,7 @@ import (
 	"github.com/zkwarp/zkwarp/sumcheck/binary"
 )
 
-// bdt2 is a round of BDT-2 (the seed's section III.B and Algorithm 1). With K =
+// bdt2 is a round of BDT-2 (the paper's section III.B and Algorithm 1). With K =
 // 2^(i+1) prefixes k of the bound variables and the next one, each table is
 // sum_k w_y(k) A_j(k, x), so S(y) is a combination of the K^d sums
 //

@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkPlans is what the switch-overs and the window's size were chosen by: the
-// seed's rounds by prefixes, then by rebuilt batches, for all numbers of both; and
+// paper's rounds by prefixes, then by rebuilt batches, for all numbers of both; and
 // windows. ZKWARP_BINARY_VARS is the number of variables, 20 if it is not set.
 func BenchmarkPlans(b *testing.B) {
 	d := devicetest.Open(b, "cpu")

@@ -181,7 +181,7 @@ func elements(p []gf2.Polyval) []gf2.Element {
 	return a
 }
 
-// batch is get_batch (the seed's Algorithm 2, equation 12): the elements from on
+// batch is get_batch (the paper's Algorithm 2, equation 12): the elements from on
 // of the column with its first variables bound, where weights are the products of
 // their challenges, R. size is the number of elements.
 func (c hostColumn) batch(dst, weights []gf2.Polyval, size, from int) {

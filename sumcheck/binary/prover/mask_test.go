@@ -27,10 +27,7 @@ func TestMaskRounds(t *testing.T) {
 			for d := 2; d <= maskDegree; d++ {
 				for rounds := 1; rounds <= 3; rounds++ {
 					ks := windowPlan{first: smallWindows[d].first, masksFrom: 9}
-					if d == 4 && rounds == 2 {
-						ks = windowPlan{first: 2, second: 2, masksFrom: 9}
-					}
-					n := ks.first + ks.second + 8 + rounds
+					n := ks.first + 8 + rounds
 					if kind == binary.EqBits && rounds == 2 && d < 4 {
 						continue
 					}
@@ -62,7 +59,7 @@ func TestMaskRounds(t *testing.T) {
 							t.Fatal(err)
 						}
 						defer r.free()
-						if r.mask == nil || r.mask.rounds != min(rounds, stateWeights-ks.first-ks.second) {
+						if r.mask == nil || r.mask.rounds != min(rounds, stateWeights-ks.first) {
 							t.Fatalf("%d rounds by masks, want %d", r.mask.rounds, rounds)
 						}
 						if err := r.launch(); err != nil {

@@ -6,7 +6,9 @@
 //     B_e(x) = sum over U = (u_2 .. u_d) of w_U m_(U,e)(x),  w_U = product of eq(r, u_j),
 //
 // where m_(U,e) is the coefficient of the monomial e, in this window's variables, of the
-// product of p_j(u_j, ., x): a bit. So the sums that the messages need (window.cu) are
+// product of p_j(u_j, ., x): a bit. There is a kernel for d = 2, where U = u_2, e is in
+// {0,1}^k and m_(U,e) a coefficient of p_2(U, ., x); for more factors it took longer than
+// rounds by masks (bench/NOTES.md). So the sums that the messages need (window.cu) are
 //
 //     C(v, e) = sum over U of w_U S(v, (U, e)),  S(v, m) = sum over x of m(x) p_1(v, x),
 //
@@ -22,50 +24,16 @@
 #define PITCH (GF2_SLICES + 8)
 // COLUMNS is how many masks a block sums for.
 #define COLUMNS 128u
+// ROUNDS is the window's, MASKS how many coefficients p_2 has in its variables.
+#define ROUNDS 3u
+#define MASKS (1u << ROUNDS)
 
-// second_power is b^e for e up to 3.
-DEVICE_INLINE constexpr u32 second_power(u32 b, u32 e) { return e == 0 ? 1 : e == 1 ? b : e == 2 ? b * b : b * b * b; }
-
-// second_coefficients makes coefficients of values on {0,1}^K.
-template <u32 K> DEVICE_INLINE void second_coefficients(u32 (&w)[1 << K]) {
-#pragma unroll
-  for (u32 s = 1; s < 1u << K; s *= 2)
-#pragma unroll
-    for (u32 u = 0; u < 1u << K; u++)
-      if (u & s) w[u] ^= w[u ^ s];
-}
-
-// second_times makes, of the coefficients of a polynomial of degree below P in each of K
-// variables, those of its product by a multilinear one. Exponents are digits in base D, for
-// the degree that all products have in the end: the first variable's is the top digit.
-template <u32 K, u32 D, u32 P> DEVICE_INLINE void second_times(u32 (&a)[second_power(D, K)], const u32 (&b)[1 << K]) {
-  // From the top down: what an entry is made of is itself and lower ones.
-#pragma unroll
-  for (u32 i = second_power(D, K); i-- > 0;) {
-    u32 sum = 0;
-#pragma unroll
-    for (u32 u = 0; u < 1u << K; u++) {
-      u32 from = i, place = 1, rest = i;
-      bool there = true;
-#pragma unroll
-      for (u32 v = 0; v < K; v++) {
-        u32 digit = rest % D, bit = u >> v & 1;
-        there = there && digit >= bit && digit - bit < P;
-        from -= bit * place;
-        rest /= D, place *= D;
-      }
-      if (there) sum = lop3<0x78>(sum, a[from], b[u]);
-    }
-    a[i] = sum;
-  }
-}
-
-// second_pass: block (t, s, v) adds to sums[v][t] the sums of the elements of prefix v that
-// the masks of tile t select, of every gridDim.y-th step from s on. A tile has as many U as
-// there is room for with all their masks. p_1 and the columns have 2^K prefixes (after the
-// 2^done of the columns) of `points` each.
-template <u32 D, u32 K> DEVICE_INLINE void second_pass(u32 *sums, const uint4 *__restrict__ p1, const u32 *const (&columns)[4], u32 done, u64 points) {
-  constexpr u32 E = second_power(D, K), room = COLUMNS / E;
+// binary_second_pass: block (t, s, v) adds to sums[v][t] the sums of the elements of prefix v
+// that the masks of tile t select, of every gridDim.y-th step from s on. A tile has as many U as
+// there is room for with all their masks. p_1 and the column have 2^ROUNDS prefixes (after the
+// 2^done of the column) of `points` each.
+extern "C" __global__ void __launch_bounds__(256, 2) binary_second_pass(u32 *sums, const uint4 *__restrict__ p1, u32 done, u64 points, const u32 *__restrict__ p2) {
+  constexpr u32 room = COLUMNS / MASKS;
   SHARED_DYNAMIC(u32, masks);
   u32 *slices = masks + STEP * PITCH;
   const u32 warp = threadIdx.x >> 5, lane = threadIdx.x & 31, v = blockIdx.z;
@@ -101,36 +69,20 @@ template <u32 D, u32 K> DEVICE_INLINE void second_pass(u32 *sums, const uint4 *_
     for (u32 task = threadIdx.x; task < room * 8 * STEP; task += 256) {
       const u32 word = task % (8 * STEP), own = task / (8 * STEP), U = blockIdx.x * room + own;
       const u64 i = 8 * first + word;
-      const bool there = i < words && U < 1u << done * (D - 1);
-      u32 m[E];
+      const bool there = i < words && U < 1u << done;
+      u32 m[MASKS];
 #pragma unroll
-      for (u32 e = 0; e < E; e++) m[e] = 0;
-      if (there) {
-        u32 b[1 << K];
+      for (u32 w = 0; w < MASKS; w++) m[w] = there ? ldg(p2 + ((u64)(U << ROUNDS | w)) * words + i) : 0;
+      // Values on {0,1}^ROUNDS become coefficients.
 #pragma unroll
-        for (u32 j = 0; j < D - 1; j++) {
-          const u32 u = U >> done * (D - 2 - j) & ((1u << done) - 1);
+      for (u32 b = 1; b < MASKS; b *= 2)
 #pragma unroll
-          for (u32 w = 0; w < 1u << K; w++) b[w] = ldg(columns[j] + ((u64)(u << K | w)) * words + i);
-          second_coefficients<K>(b);
-          if (j == 0) {
-#pragma unroll
-            for (u32 w = 0; w < 1u << K; w++) {
-              u32 at = 0;
-#pragma unroll
-              for (u32 k = 0; k < K; k++) at += (w >> k & 1) * second_power(D, k);
-              m[at] = b[w];
-            }
-          }
-          if (j == 1) second_times<K, D, 2>(m, b);
-          if (j == 2) second_times<K, D, 3>(m, b);
-          if (j == 3) second_times<K, D, 4>(m, b);
-        }
-      }
+        for (u32 w = 0; w < MASKS; w++)
+          if (w & b) m[w] ^= m[w ^ b];
       u32 *to = masks + (word >> 3) * PITCH + (word & 7);
 #pragma unroll
-      for (u32 e = 0; e < E; e++) {
-        const u32 row = own * E + e;
+      for (u32 e = 0; e < MASKS; e++) {
+        const u32 row = own * MASKS + e;
         to[row * 8 + (row >> 5) * 8] = m[e];
       }
     }
@@ -146,36 +98,16 @@ template <u32 D, u32 K> DEVICE_INLINE void second_pass(u32 *sums, const uint4 *_
   for (u32 i = threadIdx.x; i < 4 * COLUMNS; i += 256) atomicXor(to + i, masks[i]);
 }
 
-extern "C" __global__ void __launch_bounds__(256, 2) binary_second_pass_d2(u32 *sums, const uint4 *__restrict__ p1, u32 done, u64 points, const u32 *__restrict__ p2) {
-  const u32 *const columns[4] = {p2, nullptr, nullptr, nullptr};
-  second_pass<2, 3>(sums, p1, columns, done, points);
-}
-
-extern "C" __global__ void __launch_bounds__(256, 2) binary_second_pass_d3(u32 *sums, const uint4 *__restrict__ p1, u32 done, u64 points, const u32 *__restrict__ p2, const u32 *__restrict__ p3) {
-  const u32 *const columns[4] = {p2, p3, nullptr, nullptr};
-  second_pass<3, 2>(sums, p1, columns, done, points);
-}
-
-extern "C" __global__ void __launch_bounds__(256, 2) binary_second_pass_d4(u32 *sums, const uint4 *__restrict__ p1, u32 done, u64 points, const u32 *__restrict__ p2, const u32 *__restrict__ p3,
-                                                                        const u32 *__restrict__ p4) {
-  const u32 *const columns[4] = {p2, p3, p4, nullptr};
-  second_pass<4, 2>(sums, p1, columns, done, points);
-}
-
 // binary_second_sums: block (e, v) makes C(v, e), of E = gridDim.x, from the sums of `tiles`
 // tiles.
-extern "C" __global__ void __launch_bounds__(256) binary_second_sums(const u32 *state, uint4 *out, const uint4 *__restrict__ sums, u32 D, u32 done, u32 tiles) {
+extern "C" __global__ void __launch_bounds__(256) binary_second_sums(const u32 *state, uint4 *out, const uint4 *__restrict__ sums, u32 done, u32 tiles) {
   const State *s = (const State *)state;
   __shared__ uint4 parts[8];
-  const u32 E = gridDim.x, e = blockIdx.x, v = blockIdx.y, room = COLUMNS / E, mask = (1u << done) - 1;
+  const u32 E = gridDim.x, e = blockIdx.x, v = blockIdx.y, room = COLUMNS / E;
   uint4 sum = pv_zero();
 #pragma unroll 1
-  for (u32 U = threadIdx.x; U >> done * (D - 1) == 0; U += 256) {
-    uint4 w = sums[(v * tiles + U / room) * COLUMNS + U % room * E + e];
-#pragma unroll 1
-    for (u32 j = 0; j < D - 1; j++) w = pv_mul(w, s->weights[U >> done * j & mask]);
-    sum = pv_add(sum, w);
-  }
+  for (u32 U = threadIdx.x; U >> done == 0; U += 256)
+    sum = pv_add(sum, pv_mul(sums[(v * tiles + U / room) * COLUMNS + U % room * E + e], s->weights[U]));
   sum = warp_total(sum);
   if ((threadIdx.x & 31) == 0) parts[threadIdx.x >> 5] = sum;
   __syncthreads();
@@ -273,28 +205,13 @@ DEVICE_INLINE u32 second_word(const u32 *column, u32 q, u32 prefixes, u64 words,
   return gf2_transpose_warp(u < prefixes ? ldg(column + u * words + i) : 0);
 }
 
-// Of a grid, Y is the columns.
-#define SECOND_COLUMN (blockIdx.y == 0 ? p2 : blockIdx.y == 1 ? p3 : p4)
-
-// binary_second_patterns writes the bits of all of 2^vars prefixes at each point as a
-// pattern of two bytes, column after column; vars is at most 4. Warps take 32 points.
-extern "C" __global__ void __launch_bounds__(256) binary_second_patterns(u16 *patterns, u32 vars, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3,
-                                                                        const u32 *__restrict__ p4) {
-  u64 i = (u64)blockIdx.x * 8 + (threadIdx.x >> 5);
-  if (i >= words) return;
-  u32 w = second_word(SECOND_COLUMN, 0, 1u << vars, words, i);
-  patterns[32 * (blockIdx.y * words + i) + (threadIdx.x & 31)] = (u16)w;
-}
-
-// binary_second_bind writes columns of bits bound at `vars` challenges, 5 to 7, POLYVAL.
+// binary_second_bind writes a column of bits bound at `vars` challenges, 5 to 7, POLYVAL.
 // Shared memory: 256 sums of weights for each byte of a point's 2^vars bits.
-extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *state, uint4 *out, u32 vars, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3,
-                                                                        const u32 *__restrict__ p4) {
+extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *state, uint4 *out, u32 vars, u64 words, const u32 *__restrict__ column) {
   const State *s = (const State *)state;
   SHARED_DYNAMIC(uint4, tables);
   __shared__ uint4 weights[128];
   const u32 id = threadIdx.x, prefixes = 1u << vars, lane = id & 31;
-  const u32 *column = SECOND_COLUMN;
   if (id < prefixes) {
     uint4 w = pv_one();
 #pragma unroll 1
@@ -314,7 +231,7 @@ extern "C" __global__ void __launch_bounds__(512) binary_second_bind(const u32 *
     tables[e] = sum;
   }
   __syncthreads();
-  out += 32 * blockIdx.y * words + lane;
+  out += lane;
 #pragma unroll 1
   for (u64 i = (u64)blockIdx.x * 16 + (id >> 5); i < words; i += (u64)gridDim.x * 16) {
     uint4 sum = pv_zero();

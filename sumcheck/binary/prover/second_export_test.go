@@ -7,15 +7,15 @@ import (
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
-// ProveWindows proves on a device with windows of so many rounds, a second one if it is
-// not zero; tr has absorbed the claim.
-func ProveWindows(q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element, first, second int) (*binary.Proof, error) {
+// ProveTwoWindows proves on a device, with a second window, about two factors of any size; tr
+// has absorbed the claim.
+func ProveTwoWindows(q *device.Queue, tr *tower.Transcript, in Instance, value gf2.Element) (*binary.Proof, error) {
 	state, err := newState(q, tr, in.Degree, value)
 	if err != nil {
 		return nil, err
 	}
 	defer state.Free()
-	r, err := newWindows(q, in, state, windowPlan{first: first, second: second})
+	r, err := newWindows(q, in, state, largeWindows[secondDegree])
 	if err != nil {
 		return nil, err
 	}
@@ -25,6 +25,3 @@ func ProveWindows(q *device.Queue, tr *tower.Transcript, in Instance, value gf2.
 	}
 	return readState(q, state, in.Shape)
 }
-
-// SecondRounds is how many rounds a second window of a degree has.
-func SecondRounds(degree int) int { return secondRounds[degree] }

@@ -154,22 +154,10 @@ DEVICE_INLINE void clear(u32 *sums, u32 count) {
 
 // binary_window_masks_kK_dD: a thread for each word of a prefix's points, of which there
 // are `words`, with the columns of p_2, p_3, ...
-extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k3_d2(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2) {
-  u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
-  clear(sums, count);
-  if (i < words) prepare<3, 2>(masks, patterns, p2, nullptr, nullptr, nullptr, words, i);
-}
-
 extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k4_d2(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2) {
   u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
   clear(sums, count);
   if (i < words) prepare<4, 2>(masks, patterns, p2, nullptr, nullptr, nullptr, words, i);
-}
-
-extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k3_d3(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3) {
-  u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
-  clear(sums, count);
-  if (i < words) prepare<3, 3>(masks, patterns, p2, p3, nullptr, nullptr, words, i);
 }
 
 extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k4_d3(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3) {
@@ -178,22 +166,10 @@ extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k4_d3(u32 
   if (i < words) prepare<4, 3>(masks, patterns, p2, p3, nullptr, nullptr, words, i);
 }
 
-extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k2_d4(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3, const u32 *__restrict__ p4) {
-  u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
-  clear(sums, count);
-  if (i < words) prepare<2, 4>(masks, patterns, p2, p3, p4, nullptr, words, i);
-}
-
 extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k3_d4(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3, const u32 *__restrict__ p4) {
   u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
   clear(sums, count);
   if (i < words) prepare<3, 4>(masks, patterns, p2, p3, p4, nullptr, words, i);
-}
-
-extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k2_d5(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3, const u32 *__restrict__ p4, const u32 *__restrict__ p5) {
-  u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
-  clear(sums, count);
-  if (i < words) prepare<2, 5>(masks, patterns, p2, p3, p4, p5, words, i);
 }
 
 extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k3_d5(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3, const u32 *__restrict__ p4, const u32 *__restrict__ p5) {

@@ -128,7 +128,7 @@ func foldRows(k int) int {
 	return 64
 }
 
-// fold leaves in out, of `entries` elements, the elements of all 2^k prefixes of in, each
+// fold takes one challenge, three or four, and leaves in out, of `entries` elements, the elements of all 2^k prefixes of in, each
 // times its matrix. entries is a multiple of 64.
 func fold(q *device.Queue, k int, out, in, fragments device.Buffer[uint32], entries int) error {
 	shared := 4*fragmentWords(k) + foldWarps*foldRows(k)<<k*16

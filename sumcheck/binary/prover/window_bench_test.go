@@ -81,7 +81,7 @@ func BenchmarkWindow(b *testing.B) {
 				measure(b, q, 10*(16<<n+4*w.maskWords()), func() error { return w.pass(q, sums, elements, masks) })
 			})
 		}
-		for k := 1; k <= 4; k++ {
+		for _, k := range foldChallenges {
 			out, matrices := noise(b, q, 4<<(n-k)), noise(b, q, fragmentWords(k))
 			b.Run(fmt.Sprintf("n%d/fold%d", n, k), func(b *testing.B) {
 				measure(b, q, 10*(16<<n+16<<(n-k)), func() error { return fold(q, k, out, elements, matrices, 1<<(n-k)) })
@@ -146,9 +146,9 @@ func median(b *testing.B, q *device.Queue, op func() error) time.Duration {
 
 // plans are ways to divide the rounds, by the degree.
 var plans = [binary.MaxDegree + 1][]windowPlan{
-	2: {{4, 0, 0}, {4, 3, 0}, {4, 0, 18}, {4, 0, 17}},
-	3: {{4, 0, 0}, {3, 2, 0}, {4, 0, 18}, {4, 0, 17}},
-	4: {{3, 0, 0}, {2, 2, 0}, {2, 2, 18}, {3, 0, 18}, {3, 0, 17}},
+	2: {{4, 0, 0}, {4, secondRounds, 0}, {4, 0, 18}, {4, 0, 17}},
+	3: {{4, 0, 0}, {4, 0, 18}, {4, 0, 17}},
+	4: {{3, 0, 0}, {3, 0, 18}, {3, 0, 17}},
 	5: {{3, 0, 0}},
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
-// windowPlan is the rounds of a proof's first and second window, and the logarithm of the
-// entries from which on rounds after these are done by masks (0: none).
+// windowPlan is the rounds of a proof's first and second window, the latter secondRounds or 0,
+// and the logarithm of the entries from which on rounds after these are done by masks (0: none).
 type windowPlan struct{ first, second, masksFrom int }
 
 // largeVars is the number of variables from which largeWindows apply. Below, more launches
@@ -33,7 +33,7 @@ var (
 		5: {first: 3},
 	}
 	largeWindows = [binary.MaxDegree + 1]windowPlan{
-		2: {first: 4, second: 3},
+		2: {first: 4, second: secondRounds},
 		3: {first: 4, masksFrom: 18},
 		4: {first: 3, masksFrom: 17},
 		5: {first: 3},
@@ -133,7 +133,7 @@ func (r *windowProof) alloc() error {
 		r.masks, errs[0] = take[uint32](r, w.maskWords())
 		words, more = w.sumWords(rows), 0
 		if r.ks.second > 0 {
-			more = secondSumWords(w.degree, w.k, r.ks.second)
+			more = secondSumWords(w.k)
 		}
 		if r.allSums, errs[1] = take[uint32](r, words+more+later.maskSumWords(masked)); errs[1] == nil {
 			r.sums = r.allSums.Slice(0, words)
@@ -171,7 +171,7 @@ func (r *windowProof) alloc() error {
 	}
 	var err error
 	if r.ks.second > 0 {
-		if r.next, err = newSecond(r.q, r.in.Shape, w.k, r.state, r.folded, r.in.Bits, r.allSums.Slice(words, words+more)); err != nil {
+		if r.next, err = newSecond(r.q, r.in.Shape, w.k, r.state, r.folded, r.in.Bits[0], r.allSums.Slice(words, words+more)); err != nil {
 			return err
 		}
 		start = r.next.tail()
