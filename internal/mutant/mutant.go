@@ -12,7 +12,8 @@
 //
 // Each mutant costs a build, so a plain go test tries the first of a list. Where
 // CI is set, a list gets one minute, and begins elsewhere every day; all of them
-// run with ZKWARP_MUTANTS=all, none with ZKWARP_MUTANTS=none or -short.
+// run with ZKWARP_MUTANTS=all, none with ZKWARP_MUTANTS=none or -short. RunSome gives a
+// list less of CI's time.
 package mutant
 
 import (
@@ -59,13 +60,25 @@ const (
 // Run tries the mutants and fails the test for each one that is not killed.
 func Run(t *testing.T, mutants []Mutant) {
 	t.Helper()
+	run(t, mutants, len(mutants), stride)
+}
+
+// RunSome is Run, but where CI is set it tries n of the mutants at most, other ones every
+// day.
+func RunSome(t *testing.T, n int, mutants []Mutant) {
+	t.Helper()
+	run(t, mutants, n, n)
+}
+
+func run(t *testing.T, mutants []Mutant, most, stride int) {
+	t.Helper()
 	setting, ci := os.Getenv(variable), os.Getenv("CI")
 	all, shared := setting == "all", setting == "" && ci != "" && ci != "0" && ci != "false"
 	switch {
 	case setting == "none" || testing.Short():
 		t.Skip("mutants are switched off")
 	case shared:
-		mutants = from(mutants, time.Now())
+		mutants = from(mutants, time.Now(), stride)[:min(most, len(mutants))]
 	case !all && len(mutants) > few:
 		mutants = mutants[:few]
 	}
@@ -91,9 +104,11 @@ func Run(t *testing.T, mutants []Mutant) {
 	t.Logf("%d of %d mutants of %s tried", tried, len(mutants), mutants[0].File)
 }
 
-// from is the mutants, beginning elsewhere every day.
-func from(mutants []Mutant, day time.Time) []Mutant {
-	const stride = 13 // about what a share is enough for
+// stride is about what a share is enough for.
+const stride = 13
+
+// from is the mutants, beginning elsewhere every day: `stride` further on than the day before.
+func from(mutants []Mutant, day time.Time, stride int) []Mutant {
 	n := int(day.Unix()/(24*60*60)) * stride % len(mutants)
 	return append(append([]Mutant(nil), mutants[n:]...), mutants[:n]...)
 }

@@ -46,17 +46,19 @@ func TestFrom(t *testing.T) {
 	for i := range all {
 		all[i].Name = strconv.Itoa(i)
 	}
-	seen := map[string]bool{}
-	for day := range 8 {
-		list := from(all, time.Unix(int64(day)*24*60*60, 0))
-		if len(list) != len(all) {
-			t.Fatalf("%d mutants of %d", len(list), len(all))
+	for stride, days := range map[int]int{stride: 8, 3: 50} {
+		seen := map[string]bool{}
+		for day := range days {
+			list := from(all, time.Unix(int64(day)*24*60*60, 0), stride)
+			if len(list) != len(all) {
+				t.Fatalf("%d mutants of %d", len(list), len(all))
+			}
+			for _, m := range list[:stride] {
+				seen[m.Name] = true
+			}
 		}
-		for _, m := range list[:13] {
-			seen[m.Name] = true
+		if len(seen) != len(all) {
+			t.Errorf("%d mutants of %d in %d days of %d", len(seen), len(all), days, stride)
 		}
-	}
-	if len(seen) != len(all) {
-		t.Errorf("%d mutants of %d in eight days", len(seen), len(all))
 	}
 }
