@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/field/gf2"
 	"github.com/zkwarp/zkwarp/fribinius"
 	"github.com/zkwarp/zkwarp/merkle"
+	"github.com/zkwarp/zkwarp/ntt/additive"
 	"github.com/zkwarp/zkwarp/transcript/tower"
 )
 
@@ -186,6 +187,52 @@ func TestMessageFitsFalseClaim(t *testing.T) {
 		}
 		n.refuse(t, layer, check)
 	}
+}
+
+// A prover of a false claim that commits to its second layer once it knows what will be
+// asked for: the word is the true one where the first layer's folds are compared with it,
+// and elsewhere such that its leaves fold to a final message that fits the claim. It would
+// pass if that root were not absorbed.
+func TestLateRoot(t *testing.T) {
+	n := instance(t, cheatVars, 2, 1)
+	n.partial = func(p []gf2.Element) { p[9] = p[9].Add(delta) }
+	n.message = func(at int, message, weight []gf2.Element, claim gf2.Element) {
+		if at == 2 {
+			lie(message, weight, claim)
+		}
+	}
+	first, fold := n.p.Layers()[0].Fold, n.p.Layers()[1].Fold
+	n.lateRoot = func(word []gf2.Element, queried []uint32, r, final []gf2.Element) {
+		want := make([]gf2.Element, len(word)>>fold)
+		if err := additive.Encode(want, final); err != nil {
+			t.Fatal(err)
+		}
+		folded := func(leaf int) gf2.Element {
+			v := slices.Clone(word[leaf<<fold : (leaf+1)<<fold])
+			for _, x := range r[first : first+fold] {
+				for k := range len(v) / 2 {
+					v[k] = additive.Fold(v[2*k], v[2*k+1], additive.Twiddle(uint32(leaf*len(v)/2+k)), x)
+				}
+				v = v[:len(v)/2]
+			}
+			return v[0]
+		}
+		for leaf := range want {
+			free := leaf << fold
+			for slices.Contains(queried, uint32(free)) {
+				free++
+			}
+			if free>>fold != leaf {
+				t.Fatal("the cheat does not work: all symbols of a leaf are asked for")
+			}
+			// The fold is linear in that symbol.
+			was := folded(leaf)
+			word[free] = word[free].Add(gf2.One())
+			slope := folded(leaf).Add(was)
+			word[free] = word[free].Add(gf2.One()).Add(was.Add(want[leaf]).Mul(slope.Inverse()))
+		}
+	}
+	n.refuse(t, noLayer, fribinius.CheckFinalClaim)
 }
 
 // As before, and the first word was committed to with the false message in mind: the

@@ -24,7 +24,7 @@ func TestMutants(t *testing.T) {
 	add(own, "verify.go", "partial evaluations not absorbed", "TestLatePartial", "	tr.Absorb(pf.Partial)\n", "")
 	add(own, "verify.go", "coefficients not absorbed", "TestComplete", "tr.Absorb([]gf2.Element{m.AtZero, m.Lead})", "tr.Absorb([]gf2.Element{m.AtZero})")
 	add(own, "verify.go", "final message not absorbed", "TestComplete", "tr.Absorb(pf.Final)", "tr.Absorb(nil)")
-	add(own, "verify.go", "roots not absorbed", "TestComplete", "tr.AbsorbWords(pf.Roots[i-1][:])", "tr.AbsorbWords(nil)")
+	add(own, "verify.go", "roots not absorbed", "TestLateRoot", "			tr.AbsorbWords(pf.Roots[i-1][:])\n", "")
 	add(own, "verify.go", "root of the commitment not absorbed", "TestStatementIsBound", "append(p.header(), root[:]...)", "append(p.header(), root[1:]...)")
 	add(own, "verify.go", "point not absorbed", "TestStatementIsBound", "append(slices.Clone(point), value)", "append(slices.Clone(point[1:]), value)")
 	add(own, "verify.go", "value not absorbed", "TestStatementIsBound", "append(slices.Clone(point), value)", "slices.Clone(point)")

@@ -28,6 +28,9 @@ type naive struct {
 	message func(layer int, t, w []gf2.Element, claim gf2.Element) // the message before it is encoded for a layer or sent (layer = number of layers)
 	layer   func(layer int, word []gf2.Element)                    // the codeword of a layer but the first
 	final   func(final []gf2.Element)                              // the message sent, after message
+	// lateRoot, of the second of two layers, is not absorbed: its word is chosen here once
+	// the leaves that will be asked for, the challenges and the final message are known.
+	lateRoot func(word []gf2.Element, queried []uint32, r, final []gf2.Element)
 
 	queried [][]int // leaves, by layer
 }
@@ -133,6 +136,7 @@ func (n *naive) prove(t testing.TB, tr *tower.Transcript) (fribinius.Root, gf2.E
 		}
 	}
 
+	var challenges, late []gf2.Element
 	rounds := func(k int) {
 		for range k {
 			var m fribinius.Round
@@ -147,6 +151,7 @@ func (n *naive) prove(t testing.TB, tr *tower.Transcript) (fribinius.Root, gf2.E
 			tr.Absorb([]gf2.Element{m.AtZero, m.Lead})
 			r := tr.Challenge()
 			claim = m.At(claim, r)
+			challenges = append(challenges, r)
 			next := func(v []gf2.Element) []gf2.Element {
 				out := make([]gf2.Element, len(v)/2)
 				for y := range out {
@@ -162,8 +167,12 @@ func (n *naive) prove(t testing.TB, tr *tower.Transcript) (fribinius.Root, gf2.E
 			if n.message != nil {
 				n.message(i, message, weight, claim)
 			}
-			pf.Roots = append(pf.Roots, commit(message))
-			tr.AbsorbWords(pf.Roots[i-1][:])
+			if n.lateRoot != nil {
+				late = message
+			} else {
+				pf.Roots = append(pf.Roots, commit(message))
+				tr.AbsorbWords(pf.Roots[i-1][:])
+			}
 		}
 		rounds(l.Fold)
 	}
@@ -179,6 +188,10 @@ func (n *naive) prove(t testing.TB, tr *tower.Transcript) (fribinius.Root, gf2.E
 
 	sampled, err := tr.Indices(p.Queries(), p.LogLeaves(0))
 	must(err)
+	if n.lateRoot != nil {
+		n.layer = func(_ int, word []gf2.Element) { n.lateRoot(word, sampled, challenges, pf.Final) }
+		pf.Roots = append(pf.Roots, commit(late))
+	}
 	for i := range committed {
 		leaves := make([]int, len(sampled))
 		for k, s := range sampled {
