@@ -46,7 +46,6 @@ func TestMutants(t *testing.T) {
 	add(light, "params.go", "one fold of each layer counted", "TestReport", " - math.Log2(float64(l.Fold))", "")
 	add(light, "params.go", "sum-check left out", "TestReport", "if n := p.MessageVars(); n > 0 {", "if n := p.MessageVars(); n > 99 {")
 	add(light, "params.go", "list decoding's radius", "TestReport", "1 - math.Log2(1+math.Exp2(-float64(p.rate)))", "float64(p.rate) / 2")
-	add(light, "params.go", "level unchecked", "TestParamsRefused", "if bits < MinBits || bits > most {", "if bits < MinBits {")
 	add(light, "params.go", "low levels", "TestParamsRefused", "if bits < MinBits || bits > most {", "if bits > most {")
 	mutant.RunSome(t, 6, list)
 }
