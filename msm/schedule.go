@@ -43,6 +43,10 @@ type limits struct {
 // leastChunk is the fewest points that it makes sense to cut the points into.
 const leastChunk = 1 << 12
 
+// mostChunks is into how many it makes sense to cut them: each adds to all buckets once more,
+// and to lay out many takes long.
+const mostChunks = 256
+
 // newSchedule finds the fewest chunks, and for these the fewest groups, that memory
 // allows.
 func newSchedule(g *curve.Group, w *plan.Windows, rng plan.Range, l limits) (*schedule, error) {
@@ -51,35 +55,65 @@ func newSchedule(g *curve.Group, w *plan.Windows, rng plan.Range, l limits) (*sc
 	if l.chunk > 0 {
 		chunk = min(n, l.chunk)
 	}
-	least := int64(math.MaxInt64)
-	for {
-		sets := len(w.Sets()) - 1
-		for groups := l.groupsFor(sets); ; groups = min(2*groups, sets) {
-			for _, ahead := range []bool{true, false} {
-				if ahead && (l.link == 0 || l.chunk > 0) {
-					continue
-				}
-				s, err := layOut(g, w, rng, chunk, groups, ahead, l)
-				if err != nil {
-					return nil, err
-				}
-				if s != nil {
-					if l.memory == 0 || s.bytes <= l.memory {
-						return s, nil
-					}
-					least = min(least, s.bytes)
-				}
-			}
-			if groups == sets || l.groups > 0 {
-				break
-			}
-		}
-		if chunk <= leastChunk || l.chunk > 0 && l.memory == 0 {
-			break
-		}
-		chunk = (chunk + 1) / 2
+	s, least, err := withChunks(g, w, rng, chunk, l)
+	if s != nil || err != nil {
+		return s, err
 	}
-	return nil, &device.Error{Device: l.info.Device, Op: "multi-scalar multiplication of " + g.Name, Bytes: least, Class: device.ErrNoMemory,
+	short := max(leastChunk, chunk/mostChunks)
+	if chunk > short && l.memory > 0 {
+		// Two of the shortest chunks take nearly as much as all of them. Where that is too
+		// much no length fits, and the shortest is laid out to tell what would be enough.
+		two := rng
+		two.To = rng.From + min(n, 2*short)
+		s, _, err := withChunks(g, w, two, short, l)
+		if err != nil {
+			return nil, err
+		}
+		if s == nil {
+			chunk = min(chunk, 2*short)
+		}
+	}
+	for chunk > short && (l.chunk == 0 || l.memory > 0) {
+		chunk = (chunk + 1) / 2
+		s, bytes, err := withChunks(g, w, rng, chunk, l)
+		if s != nil || err != nil {
+			return s, err
+		}
+		least = min(least, bytes)
+	}
+	return nil, tooLittle(g, n, least, l)
+}
+
+// withChunks finds the fewest groups that memory allows with chunks of the given length,
+// or else nil and the least memory that was too much.
+func withChunks(g *curve.Group, w *plan.Windows, rng plan.Range, chunk int, l limits) (*schedule, int64, error) {
+	least := int64(math.MaxInt64)
+	sets := len(w.Sets()) - 1
+	for groups := l.groupsFor(sets); ; groups = min(2*groups, sets) {
+		for _, ahead := range []bool{true, false} {
+			if ahead && (l.link == 0 || l.chunk > 0) {
+				continue
+			}
+			s, err := layOut(g, w, rng, chunk, groups, ahead, l)
+			if err != nil {
+				return nil, 0, err
+			}
+			if s != nil {
+				if l.memory == 0 || s.bytes <= l.memory {
+					return s, 0, nil
+				}
+				least = min(least, s.bytes)
+			}
+		}
+		if groups == sets || l.groups > 0 {
+			return nil, least, nil
+		}
+	}
+}
+
+// tooLittle is the error where so many bytes are the least that a schedule takes.
+func tooLittle(g *curve.Group, n int, least int64, l limits) error {
+	return &device.Error{Device: l.info.Device, Op: "multi-scalar multiplication of " + g.Name, Bytes: least, Class: device.ErrNoMemory,
 		Text: fmt.Sprintf("%d points need that much besides the points themselves, %d bytes are left", n, l.memory)}
 }
 

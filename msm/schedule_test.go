@@ -1,6 +1,7 @@
 package msm
 
 import (
+	"errors"
 	"math/rand/v2"
 	"testing"
 
@@ -43,6 +44,33 @@ func TestGroupsTakeLessMemory(t *testing.T) {
 			t.Errorf("%d groups: %d bytes, sorted before %d, in G2 %d", groups, s.bytes, same.bytes, other.bytes)
 		}
 	}
+}
+
+// Windows whose buckets leave no room for points are refused without a try of every length
+// of chunks, which are many where points are: 2^28 on a card of 80 GB took longer than
+// anybody waited.
+func TestNoLengthOfChunksFits(t *testing.T) {
+	g, n := curve.MNT4753G1, 1<<28
+	l := limits{info: device.Info{Arch: "sm_90", Units: 132, SharedPerBlock: 227 << 10, Memory: 80 << 30}, memory: 29 << 30, upload: true, link: 55e9}
+	refused := 0
+	p := plan.Problem{Group: g, N: n, Devices: 1, Card: plan.CardOf(l.info)}
+	for _, w := range p.Choices() {
+		s, err := newSchedule(g, w, plan.Range{To: n, High: w.Buckets()}, l)
+		if e := (*device.Error)(nil); errors.As(err, &e) {
+			if refused++; !errors.Is(err, device.ErrNoMemory) || e.Bytes <= l.memory {
+				t.Errorf("%d windows: %d bytes of %d: %v", len(w.List), e.Bytes, l.memory, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.bytes > l.memory || len(s.chunks) < 2 || refused == 0 {
+			t.Errorf("%d windows: %d chunks, %d bytes of %d, after %d refused", len(w.List), len(s.chunks), s.bytes, l.memory, refused)
+		}
+		return
+	}
+	t.Errorf("no windows of %d fit", refused)
 }
 
 // A schedule's bytes are what it allocates, but for what is added for rounding: whatever
