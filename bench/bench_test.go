@@ -321,3 +321,15 @@ func TestCommand(t *testing.T) {
 		}
 	}
 }
+
+// Sums of minutes tell what they begin to do, others nothing.
+func TestStepsOfLongSums(t *testing.T) {
+	var told []string
+	e := &Env{Step: func(text string) { told = append(told, text) }}
+	msmSpec{log: 26}.step(e, "%d points", 1<<26)
+	msmSpec{log: 28}.step(e, "%d points", 1<<28)
+	msmSpec{log: 28}.step(&Env{}, "nobody listens")
+	if len(told) != 1 || told[0] != "268435456 points" {
+		t.Errorf("told %q", told)
+	}
+}

@@ -51,6 +51,13 @@ func (s msmSpec) scalars() string {
 	return s.kind
 }
 
+// step tells of a step of a case that takes minutes.
+func (s msmSpec) step(e *Env, format string, args ...any) {
+	if s.log >= 28 {
+		e.step(format, args...)
+	}
+}
+
 // msmGroup measures one group, whatever its types.
 type msmGroup interface {
 	run(*Env, msmSpec) ([]Measurement, error)

@@ -144,6 +144,7 @@ func (g *msmOf[P, S]) fromDevices(e *Env, s msmSpec, devices []*device.Device) (
 	}
 	if g.last.dev == nil || !g.last.has(group.Name, e.Seed, n, len(devices)) {
 		g.last.clear()
+		s.step(e, "%d points", n)
 		if err := g.makePoints(r, queues); err != nil {
 			g.last.clear()
 			return nil, err
@@ -154,6 +155,7 @@ func (g *msmOf[P, S]) fromDevices(e *Env, s msmSpec, devices []*device.Device) (
 	for i := range points {
 		points[i] = points[i].Slice(0, n)
 	}
+	s.step(e, "%d scalars and their sum's logarithm", n)
 	in := &msmInput[P, S]{}
 	in.load = func(count int, o msm.Options) (*msm.Bases[P, S], error) {
 		return msm.NewBuffers(devices[:count], g.curve, points[:count], o)
@@ -224,10 +226,12 @@ func (g *msmOf[P, S]) fillPinned(e *Env, s msmSpec, in *msmInput[P, S], r *known
 		return nil, err
 	}
 	defer b.Free()
+	s.step(e, "page-locked memory for %d scalars", n)
 	pinned, err := device.AllocPinned[S](q.Device(), n)
 	if err != nil {
 		return nil, err
 	}
+	s.step(e, "scalars to page-locked memory")
 	in.frees = append(in.frees, func() { _ = pinned.Free() })
 	in.sum = func(ctx context.Context, _ int, b *msm.Bases[P, S]) (P, error) { return b.SumPinned(ctx, pinned) }
 	log := new(big.Int)
@@ -271,7 +275,7 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 	if s.tables {
 		o.Tables = msmTables
 	}
-	b, m, err := g.time(e, in, 1, o)
+	b, m, err := g.time(e, s, in, 1, o)
 	if err != nil {
 		peak()
 		return nil, err
@@ -297,7 +301,7 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 		return nil, err
 	}
 	if s.gpus > 1 {
-		return g.several(e, in, o, len(devices), m)
+		return g.several(e, s, in, o, len(devices), m)
 	}
 	if !e.Queue.OnHost() {
 		out = append(out, Constant("peak-gib", "GiB", float64(most)/(1<<30), "device memory in buffers, sampled", "", e.Samples))
@@ -306,14 +310,21 @@ func (g *msmOf[P, S]) run(e *Env, s msmSpec) ([]Measurement, error) {
 }
 
 // time makes bases on so many devices and measures sums.
-func (g *msmOf[P, S]) time(e *Env, in *msmInput[P, S], devices int, o msm.Options) (*msm.Bases[P, S], Measurement, error) {
+func (g *msmOf[P, S]) time(e *Env, s msmSpec, in *msmInput[P, S], devices int, o msm.Options) (*msm.Bases[P, S], Measurement, error) {
+	s.step(e, "bases")
 	start := time.Now()
 	b, err := in.load(devices, o)
 	if err != nil {
 		return nil, Measurement{}, err
 	}
 	setup := float64(time.Since(start)) / 1e6
-	m, err := e.Time("ms", 1, nil, func() error { return in.right(e.Ctx, devices, b) })
+	sum := 0
+	tell := func() error {
+		sum++
+		s.step(e, "sum %d of %d", sum, e.Samples+2)
+		return nil
+	}
+	m, err := e.Time("ms", 1, tell, func() error { return in.right(e.Ctx, devices, b) })
 	if err != nil {
 		b.Close()
 		return nil, m, err
@@ -323,8 +334,8 @@ func (g *msmOf[P, S]) time(e *Env, in *msmInput[P, S], devices int, o msm.Option
 }
 
 // several measures the sum on several devices, against one.
-func (g *msmOf[P, S]) several(e *Env, in *msmInput[P, S], o msm.Options, devices int, one Measurement) ([]Measurement, error) {
-	b, m, err := g.time(e, in, devices, o)
+func (g *msmOf[P, S]) several(e *Env, s msmSpec, in *msmInput[P, S], o msm.Options, devices int, one Measurement) ([]Measurement, error) {
+	b, m, err := g.time(e, s, in, devices, o)
 	if err != nil {
 		return nil, err
 	}

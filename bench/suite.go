@@ -53,6 +53,15 @@ type Env struct {
 	Rand    *rand.Rand
 	Seed    uint64
 	Samples int
+	// Step, if set, is told what a case of minutes begins to do.
+	Step func(text string)
+}
+
+// step tells of a step that begins.
+func (e *Env) step(format string, args ...any) {
+	if e.Step != nil {
+		e.Step(fmt.Sprintf(format, args...))
+	}
 }
 
 // Time runs op once cold, once to warm up, and then Samples times, each
@@ -174,6 +183,8 @@ type Options struct {
 	SimulateGPUs int
 	// Begin, if set, is told before each case.
 	Begin func(name string)
+	// Step, if set, is told of the steps of cases that take minutes.
+	Step func(text string)
 	// Skip, if set, is told of each case that is left out, and why.
 	Skip func(name string, err error)
 }
@@ -341,7 +352,7 @@ func runCase(ctx context.Context, dev *device.Device, c Case, o Options) ([]Meas
 		return nil, nil, err
 	}
 	before := dev.Launches()
-	found, err := c.Run(&Env{Ctx: ctx, Queue: q, Rand: rand.New(rand.NewPCG(o.Seed, 0)), Seed: o.Seed, Samples: o.Samples})
+	found, err := c.Run(&Env{Ctx: ctx, Queue: q, Rand: rand.New(rand.NewPCG(o.Seed, 0)), Seed: o.Seed, Samples: o.Samples, Step: o.Step})
 	if closeErr := q.Close(); err == nil {
 		err = closeErr
 	}

@@ -53,7 +53,7 @@ func (a *app) bench(cmd *cobra.Command, o bench.Options, results string) error {
 		return usageError("%w", err)
 	}
 	p := a.startProgress("bench", len(cases))
-	o.Begin = p.begin
+	o.Begin, o.Step = p.begin, p.step
 	var skipped []string
 	o.Skip = func(_ string, err error) { skipped = append(skipped, err.Error()) }
 	rows, err := bench.Run(cmd.Context(), o)

@@ -86,6 +86,16 @@ func (p *progress) rename(stage string) {
 	}
 }
 
+// step tells what the running stage begins to do: at once, so that one that hangs is seen.
+func (p *progress) step(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.lines != nil {
+		p.last = time.Now()
+		fmt.Fprintf(p.lines, "zkwarp %s: %s, %s: %s\n", p.verb, oneLine(p.stage), durationText(time.Since(p.since)), oneLine(text))
+	}
+}
+
 // finish records the running stage. The caller holds the lock.
 func (p *progress) finish() {
 	if p.stage == "" {
