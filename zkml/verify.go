@@ -28,7 +28,7 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 		opts = new(Options)
 	}
 	p := vk.program
-	in, out := p.Tensor(p.Input), p.Tensor(p.Output)
+	in, out := p.Tensor(p.Inputs[0]), p.Tensor(p.Outputs[0])
 	if err := inBounds(in, x); err != nil {
 		return reject(CheckInput, err)
 	}

@@ -46,8 +46,8 @@ func winner(p *graph.Program, y []int32, said *graph.Answer) (int, bool) {
 		}
 		return int(said.Values[0]), true
 	}
-	shape := p.Tensor(p.Output).Shape
-	if len(shape) == 0 || len(y) < 2 || shape[len(shape)-1] != len(y) {
+	shape := p.Tensor(p.Outputs[0]).Shape
+	if len(p.Outputs) > 1 || len(shape) == 0 || len(y) < 2 || shape[len(shape)-1] != len(y) {
 		return 0, false
 	}
 	return int(graph.ArgMax(y, shape, len(shape)-1, false)[0]), true

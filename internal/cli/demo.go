@@ -192,7 +192,7 @@ func (d *demo) prepare() error {
 // integer program are right.
 func (d *demo) accuracy() error {
 	float, integer := 0, 0
-	shape := d.program.Tensor(d.program.Output).Shape
+	shape := d.program.Tensor(d.program.Outputs[0]).Shape
 	for i := range d.images {
 		if err := d.ctx.Err(); err != nil {
 			return err
@@ -214,7 +214,7 @@ func (d *demo) accuracy() error {
 		if err != nil {
 			return err
 		}
-		y := tensors[d.program.Output]
+		y := tensors[d.program.Outputs[0]]
 		if int(graph.ArgMax(y, shape, len(shape)-1, false)[0]) == d.labels[i] {
 			integer++
 		}

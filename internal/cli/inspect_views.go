@@ -58,7 +58,7 @@ func viewAnswer(path string, data []byte) (*view, error) {
 func viewKey(kind string, vk *zkml.VerifyingKey) *view {
 	v := &view{Kind: kind}
 	p, digest, weights, security := vk.Program(), vk.Digest(), vk.WeightsDigest(), zkml.Security(vk)
-	in, out := p.Tensor(p.Input), p.Tensor(p.Output)
+	in, out := p.Tensor(p.Inputs[0]), p.Tensor(p.Outputs[0])
 	v.fact("program", p.Name)
 	v.fact("digest", hexText(digest[:]))
 	v.fact("weights", vk.Mode().String())
@@ -93,7 +93,7 @@ func (v *view) addProgram(p *graph.Program) {
 			}
 		}
 		cost := opWork(p, op)
-		if op.Kind() == graph.KindLookup {
+		if _, ok := graph.TableOf(op); ok {
 			cost = 0
 		}
 		ops.Rows = append(ops.Rows, []any{op.Kind().String(), out.Name, tensorio.ShapeText(out.Shape),
@@ -103,7 +103,7 @@ func (v *view) addProgram(p *graph.Program) {
 	tables := table{Name: "tables", Columns: []string{"table", "rows", "values"}}
 	for i := range p.Tables {
 		t := &p.Tables[i]
-		tables.Rows = append(tables.Rows, []any{t.Name, len(t.Y), fmt.Sprintf("%d..%d", t.YLo, t.YHi)})
+		tables.Rows = append(tables.Rows, []any{t.Name, t.Rows(), fmt.Sprintf("%d..%d", t.YLo, t.YHi)})
 	}
 	v.Tables = append(v.Tables, ops, tables)
 }

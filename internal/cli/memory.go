@@ -57,8 +57,8 @@ func proofBytes(p *graph.Program) (n int64) {
 		n += 4 * padded(graph.TensorID(i))
 	}
 	for _, op := range p.Ops {
-		if l, ok := op.(graph.Lookup); ok {
-			for _, id := range l.Outputs() {
+		if _, ok := graph.TableOf(op); ok {
+			for _, id := range op.Outputs() {
 				n += leafBytes * padded(id)
 			}
 		}

@@ -141,7 +141,7 @@ func artefact(data []byte) string {
 
 // loadInput reads one input and turns it into the program's integers.
 func (a *app) loadInput(path string, p *graph.Program) ([]int32, error) {
-	values, err := a.loadValues(path, p.Tensor(p.Input).Shape)
+	values, err := a.loadValues(path, p.Tensor(p.Inputs[0]).Shape)
 	if err != nil {
 		return nil, err
 	}
@@ -215,8 +215,15 @@ func opWork(p *graph.Program, op graph.Op) int {
 		return p.Tensor(o.Out).Len() * shape[len(shape)-1]
 	case graph.Linear:
 		return p.Tensor(o.Out).Len() * len(o.Terms)
-	case graph.Lookup:
-		return p.Tensor(o.Y).Len()
+	case graph.Einsum:
+		n := p.Tensor(o.Out).Len()
+		extents := p.Extents(o)
+		for _, l := range o.Roles().Sum {
+			n *= extents[l]
+		}
+		return n
+	case graph.Lookup, graph.Pair, graph.Threshold:
+		return p.Tensor(op.Outputs()[0]).Len()
 	}
 	return 0
 }

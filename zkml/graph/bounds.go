@@ -64,16 +64,20 @@ func total(x interval, shift uint8, b int) bool {
 	return x.magnitude()+(Lookup{Shift: shift}).Half() < int64(1)<<(int(shift)+b-1)
 }
 
-// matMulBounds is the range of a sum of k products. Weights are zero in padding, so padding adds nothing. Ranges far beyond BoundLimit
-// are cut off at 2^60, before they overflow.
-func matMulBounds(x, w interval, k int) interval {
+// repeated returns the range of sums of n values. Ranges far beyond BoundLimit are cut off at 2^60, before they overflow.
+func (a interval) repeated(n int) interval {
 	const limit = 1 << 60
-	product := x.times(w)
-	if product.magnitude() > limit/int64(k) {
+	if a.magnitude() > limit/int64(n) {
 		return interval{-limit, limit}
 	}
-	return product.scaled(int64(k))
+	return a.scaled(int64(n))
 }
 
-// reshapeBounds is the range of a reshaped tensor: its padding may be zero whatever the source holds.
-func reshapeBounds(x interval) interval { return x.hull(interval{0, 0}) }
+// withZero is the range of values that may also be the zero of padding.
+func (a interval) withZero() interval { return a.hull(interval{0, 0}) }
+
+// within reports whether every value is in the signed domain of that many bits.
+func (a interval) within(bits uint8) bool {
+	half := int64(1) << (bits - 1)
+	return a.lo >= -half && a.hi < half
+}

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
@@ -19,8 +20,8 @@ func DecodeProgram(data []byte) (*Program, error) {
 	for i := range p.Ops {
 		p.Ops[i] = r.op()
 	}
-	p.Input = r.id()
-	p.Output = r.id()
+	p.Inputs = r.ids("inputs")
+	p.Outputs = r.ids("outputs")
 	p.Post.Kind = PostKind(r.U8("the last step"))
 	p.Post.Axis = int(int32(r.U32("the axis of the last step")))
 	p.Post.Span = int(r.U8("the span of the last step"))
@@ -49,18 +50,36 @@ type decoder struct{ *wire.Reader }
 
 func (r decoder) id() TensorID { return TensorID(r.U32("a tensor id")) }
 
+func (r decoder) ids(what string) []TensorID {
+	ids := make([]TensorID, r.Count(MaxTensors, 4, what))
+	for i := range ids {
+		ids[i] = r.id()
+	}
+	return ids
+}
+
+// small reads a number of things of which there are at most MaxRank.
+func (r decoder) small(what string) int {
+	n := int(r.U8(what))
+	if n > MaxRank {
+		r.Fail("%s: %d axes, expected at most %d", what, n, MaxRank)
+		return 0
+	}
+	return n
+}
+
+func (r decoder) shape(what string) []int {
+	shape := make([]int, r.small(what))
+	for a := range shape {
+		shape[a] = int(r.U32(what))
+	}
+	return shape
+}
+
 func (r decoder) tensor(t *Tensor) {
 	t.Name = r.String("a tensor's name")
 	t.Kind = Kind(r.U8("a tensor's kind"))
-	rank := int(r.U8("a tensor's rank"))
-	if rank > MaxRank {
-		r.Fail("tensor %q has rank %d, expected at most %d", t.Name, rank, MaxRank)
-		return
-	}
-	t.Shape = make([]int, rank)
-	for a := range t.Shape {
-		t.Shape[a] = int(r.U32("a tensor's shape"))
-	}
+	t.Shape = r.shape("a tensor's shape")
 	t.Lo = r.I64("a tensor's lower bound")
 	t.Hi = r.I64("a tensor's upper bound")
 	t.Scale = r.F64("a tensor's scale")
@@ -68,39 +87,54 @@ func (r decoder) tensor(t *Tensor) {
 
 func (r decoder) tables(p *Program) {
 	rows := 0
-	p.Tables = make([]Table, r.Count(MaxTables, 20, "tables"))
+	p.Tables = make([]Table, r.Count(MaxTables, 22, "tables"))
 	for i := range p.Tables {
 		t := &p.Tables[i]
 		t.Name = r.String("a table's name")
-		t.Bits = r.U8("a table's bits")
+		t.Kind = TableKind(r.U8("a table's kind"))
+		t.Bits, t.Bits2 = r.U8("a table's bits"), r.U8("a table's second bits")
 		t.YLo, t.YHi = r.I64("a table's lower bound"), r.I64("a table's upper bound")
-		form := r.U8("a table's form")
-		if r.Err() == nil && (t.Bits < 1 || t.Bits > MaxTableBits) {
-			r.Fail("table %q has %d bits, expected 1 to %d", t.Name, t.Bits, MaxTableBits)
-		}
-		if !(interval{t.YLo, t.YHi}).fits() || t.YLo <= -BoundLimit || t.YHi >= BoundLimit {
-			r.Fail("table %q has bounds [%d, %d] that reach 2^29", t.Name, t.YLo, t.YHi)
-		}
-		if rows += 1 << (t.Bits & 31); rows > MaxTableRows {
-			r.Fail("the tables have more than %d rows together", MaxTableRows)
+		if t.Kind == Steps {
+			t.Channels, t.Limit = int(r.U32("a table's channels")), int64(r.U32("a table's limit"))
 		}
 		if r.Err() != nil {
 			return
 		}
-		switch form {
-		case tableClamp:
-			t.Y = make([]int32, 1<<t.Bits)
-			for j := range t.Y {
-				t.Y[j] = t.clampAt(j)
-			}
-		case tableValues:
-			t.Y = r.Ints(1<<t.Bits, width(interval{t.YLo, t.YHi}), "the values of a table")
-			if t.Y != nil && t.isClamp() {
-				r.Fail("table %q is a clamp but spells out its values", t.Name)
-			}
-		default:
-			r.Fail("table %q has form %d, expected 0 or 1", t.Name, form)
+		if err := t.size(); err != nil {
+			r.Fail("table %q: %w", t.Name, err)
+			return
 		}
+		if rows += t.Rows(); rows > MaxTableRows {
+			r.Fail("the tables have more than %d rows together", MaxTableRows)
+			return
+		}
+		r.contents(t)
+	}
+}
+
+// contents reads what a table of checked size says.
+func (r decoder) contents(t *Table) {
+	if t.Kind == Steps {
+		t.Lo = r.Ints(t.Channels*(t.values()+1), 4, "the thresholds of a table")
+		return
+	}
+	switch form := r.U8("a table's form"); form {
+	case tableClamp:
+		if t.Kind != Unary {
+			r.Fail("table %q is %s, expected its values to follow", t.Name, t.Kind)
+			return
+		}
+		t.Y = make([]int32, t.Rows())
+		for j := range t.Y {
+			t.Y[j] = t.clampAt(j)
+		}
+	case tableValues:
+		t.Y = r.Ints(t.Rows(), width(interval{t.YLo, t.YHi}), "the values of a table")
+		if t.Y != nil && t.isClamp() {
+			r.Fail("table %q is a clamp but spells out its values", t.Name)
+		}
+	default:
+		r.Fail("table %q has form %d, expected 0 or 1", t.Name, form)
 	}
 }
 
@@ -119,10 +153,74 @@ func (r decoder) op() Op {
 		return Lookup{X: r.id(), Y: r.id(), Rem: r.id(), Shift: r.U8("the shift of a lookup"), Table: int(r.U32("the table of a lookup"))}
 	case KindReshape:
 		return Reshape{X: r.id(), Out: r.id()}
+	case KindEinsum:
+		return Einsum{A: r.id(), B: r.id(), Out: r.id(), AL: r.labels(), BL: r.labels(), OL: r.labels()}
+	case KindPair:
+		return Pair{A: r.id(), B: r.id(), Y: r.id(), Table: int(r.U32("the table of a pair"))}
+	case KindThreshold:
+		return Threshold{X: r.id(), Y: r.id(), D: [2]TensorID{r.id(), r.id()}, E: [2]TensorID{r.id(), r.id()},
+			Axis: int(int32(r.U32("the axis of a threshold"))), Table: int(r.U32("the table of a threshold"))}
+	case KindRearrange:
+		return r.rearrange()
+	case KindEmbed:
+		return Embed{Tokens: r.id(), W: r.id(), Out: r.id()}
 	default:
 		r.Fail("unknown %s", kind)
 		return nil
 	}
+}
+
+func (r decoder) labels() []uint8 {
+	labels := r.Take(r.small("labels"), "labels")
+	if len(labels) == 0 {
+		return nil
+	}
+	return slices.Clone(labels)
+}
+
+func (r decoder) rearrange() Rearrange {
+	op := Rearrange{X: r.id(), Out: r.id()}
+	op.Maps = make([]AxisMap, r.small("the maps of a rearrange"))
+	for i := range op.Maps {
+		m := &op.Maps[i]
+		m.Axis = int(r.U8("the axis of a map"))
+		m.Shape = r.shape("the axes of a map")
+		if r.Flag("the form of a map") {
+			m.Index = r.index(m.Shape)
+		}
+	}
+	if n := r.small("a permutation"); n > 0 {
+		op.Perm = make([]int, n)
+		for i := range op.Perm {
+			op.Perm[i] = int(r.U8("a permutation"))
+		}
+	}
+	return op
+}
+
+// index reads the entries of a map whose axes are not checked yet.
+func (r decoder) index(shape []int) []int32 {
+	if err := validShape(shape); err != nil {
+		r.Fail("a map: %w", err)
+	}
+	if r.Err() != nil {
+		return nil
+	}
+	n := Elements(shape)
+	if n > r.Left() { // an entry takes a byte at least
+		r.Fail("a map of %d entries, %d bytes are left", n, r.Left())
+		return nil
+	}
+	index := make([]int32, n)
+	for e := range index {
+		v := r.Uvarint("an entry of a map")
+		if v > MaxElements {
+			r.Fail("entry %d of a map is %d, expected at most 2^28", e, v)
+			return nil
+		}
+		index[e] = int32(v) - 1
+	}
+	return index
 }
 
 // DecodeWeights reads an encoding made by Weights.Encode for the same program.

@@ -38,8 +38,8 @@ func (p *Program) Encode() ([]byte, error) {
 	for _, op := range p.Ops {
 		w.op(op)
 	}
-	w.U32(uint32(p.Input))
-	w.U32(uint32(p.Output))
+	w.ids(p.Inputs)
+	w.ids(p.Outputs)
 	w.U8(uint8(p.Post.Kind))
 	w.U32(uint32(int32(p.Post.Axis)))
 	w.U8(uint8(p.Post.Span))
@@ -55,13 +55,17 @@ func (p *Program) Encode() ([]byte, error) {
 // encoder writes the parts of a program.
 type encoder struct{ *wire.Writer }
 
+func (w encoder) ids(ids []TensorID) {
+	w.U32(uint32(len(ids)))
+	for _, id := range ids {
+		w.U32(uint32(id))
+	}
+}
+
 func (w encoder) tensor(t *Tensor) {
 	w.String(t.Name)
 	w.U8(uint8(t.Kind))
-	w.U8(uint8(len(t.Shape)))
-	for _, d := range t.Shape {
-		w.U32(uint32(d))
-	}
+	w.shape(t.Shape)
 	w.I64(t.Lo)
 	w.I64(t.Hi)
 	w.F64(t.Scale)
@@ -69,31 +73,22 @@ func (w encoder) tensor(t *Tensor) {
 
 func (w encoder) table(t *Table) {
 	w.String(t.Name)
+	w.U8(uint8(t.Kind))
 	w.U8(t.Bits)
+	w.U8(t.Bits2)
 	w.I64(t.YLo)
 	w.I64(t.YHi)
-	if t.isClamp() {
+	switch {
+	case t.Kind == Steps:
+		w.U32(uint32(t.Channels))
+		w.U32(uint32(t.Limit))
+		w.Ints(t.Lo, 4)
+	case t.isClamp():
 		w.U8(tableClamp)
-		return
+	default:
+		w.U8(tableValues)
+		w.Ints(t.Y, width(interval{t.YLo, t.YHi}))
 	}
-	w.U8(tableValues)
-	w.Ints(t.Y, width(interval{t.YLo, t.YHi}))
-}
-
-// isClamp reports whether the table is the clamp to its own range.
-func (t *Table) isClamp() bool {
-	for i, y := range t.Y {
-		if y != t.clampAt(i) {
-			return false
-		}
-	}
-	return true
-}
-
-// clampAt returns row i of the clamp table with t's size and range.
-func (t *Table) clampAt(i int) int32 {
-	q := int64(i) - int64(1)<<(t.Bits-1)
-	return int32(min(max(q, t.YLo), t.YHi))
 }
 
 func (w encoder) op(op Op) {
@@ -121,6 +116,61 @@ func (w encoder) op(op Op) {
 	case Reshape:
 		w.U32(uint32(op.X))
 		w.U32(uint32(op.Out))
+	case Einsum:
+		w.U32(uint32(op.A))
+		w.U32(uint32(op.B))
+		w.U32(uint32(op.Out))
+		w.bytes(op.AL)
+		w.bytes(op.BL)
+		w.bytes(op.OL)
+	case Pair:
+		w.U32(uint32(op.A))
+		w.U32(uint32(op.B))
+		w.U32(uint32(op.Y))
+		w.U32(uint32(op.Table))
+	case Threshold:
+		w.U32(uint32(op.X))
+		for _, id := range op.Outputs() {
+			w.U32(uint32(id))
+		}
+		w.U32(uint32(int32(op.Axis)))
+		w.U32(uint32(op.Table))
+	case Rearrange:
+		w.rearrange(op)
+	case Embed:
+		w.U32(uint32(op.Tokens))
+		w.U32(uint32(op.W))
+		w.U32(uint32(op.Out))
+	}
+}
+
+func (w encoder) bytes(b []uint8) {
+	w.U8(uint8(len(b)))
+	w.B = append(w.B, b...)
+}
+
+func (w encoder) shape(shape []int) {
+	w.U8(uint8(len(shape)))
+	for _, d := range shape {
+		w.U32(uint32(d))
+	}
+}
+
+func (w encoder) rearrange(op Rearrange) {
+	w.U32(uint32(op.X))
+	w.U32(uint32(op.Out))
+	w.U8(uint8(len(op.Maps)))
+	for _, m := range op.Maps {
+		w.U8(uint8(m.Axis))
+		w.shape(m.Shape)
+		w.Flag(len(m.Index) > 0)
+		for _, i := range m.Index {
+			w.Uvarint(uint32(i + 1))
+		}
+	}
+	w.U8(uint8(len(op.Perm)))
+	for _, k := range op.Perm {
+		w.U8(uint8(k))
 	}
 }
 

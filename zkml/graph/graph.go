@@ -1,8 +1,8 @@
 // Package graph defines the integer program: the object that a zkwarp proof is about.
 //
-// A Program is a pure function from an integer input tensor to an integer output tensor. It is a list of operations over tensors
-// whose bounds are known before any data is seen, so that nothing can overflow or wrap. The floating-point model it came from is
-// only an origin; what is proved, interpreted and verified is the Program.
+// A Program is a pure function from integer input tensors to integer output tensors. It is a list of operations over tensors whose
+// bounds are known before any data is seen, so that nothing can overflow or wrap. The floating-point model it came from is only an
+// origin; what is proved, interpreted and verified is the Program.
 //
 // The package holds the types, Validate (every rule that makes a program total), a Builder that derives shapes and bounds, the
 // normative interpreter (Run), the padded layout that provers use (PaddedShape, RunPadded), and the canonical binary encodings with
@@ -12,7 +12,7 @@ package graph
 import "fmt"
 
 // Version is the version of the program semantics and of both encodings.
-const Version = 1
+const Version = 2
 
 // Limits of a valid program.
 const (
@@ -24,6 +24,7 @@ const (
 	MaxTerms     = 1 << 10 // terms of a Linear
 	MaxName      = 256     // bytes of a name or label
 	MaxTableBits = 18      // log2 of the rows of a lookup table
+	MaxLabels    = 26      // labels of an Einsum are smaller
 	MaxShift     = 16      // bits dropped by a Lookup
 	MaxWindow    = 30      // Shift + Bits of a Lookup: 2^30 < p keeps quotient and remainder unique
 	BoundLimit   = 1 << 29 // every tensor value is smaller than this in absolute value
@@ -39,10 +40,10 @@ const None TensorID = -1
 type Kind uint8
 
 const (
-	Input   Kind = iota // the public input
+	Input   Kind = iota // a public input
 	Param               // constants committed in the key; zero in padding
-	Column              // values or remainders of a Lookup: committed by the prover
-	Virtual             // linear in other tensors: never committed
+	Column              // what a table says of other tensors, and remainders: committed by the prover
+	Virtual             // sums of products of other tensors: never committed
 	kinds
 )
 
@@ -65,17 +66,6 @@ type Tensor struct {
 
 // Len returns the number of real elements.
 func (t *Tensor) Len() int { return Elements(t.Shape) }
-
-// Table is the graph of a unary integer function, q -> Y[q + 2^(Bits-1)] for q in [-2^(Bits-1), 2^(Bits-1)).
-type Table struct {
-	Name     string
-	Bits     uint8
-	YLo, YHi int64 // least and greatest value in Y
-	Y        []int32
-}
-
-// At returns the table's value at q; the caller guarantees that q is in the table's domain.
-func (t *Table) At(q int64) int32 { return t.Y[q+int64(1)<<(t.Bits-1)] }
 
 // PostKind says what is computed in the clear from the public output.
 type PostKind uint8
@@ -106,17 +96,17 @@ type Post struct {
 	Last     bool // ArgMax prefers the last of equal maxima instead of the first
 }
 
-// Program is an integer program. Tensors are defined once: the input and parameters by being listed, all others by one operation
-// that precedes their uses.
+// Program is an integer program. Tensors are defined once: inputs and parameters by being listed, all others by one operation that
+// precedes their uses.
 type Program struct {
 	Name    string
 	Tensors []Tensor
 	Ops     []Op
 	Tables  []Table
-	Input   TensorID
-	Output  TensorID
-	Post    Post
-	Labels  []string // names of the output classes; optional
+	Inputs  []TensorID // every tensor of kind Input, in the order of the statement
+	Outputs []TensorID // at least one, none twice, in the order of the statement
+	Post    Post       // of the output, if there is one only
+	Labels  []string   // names of the output classes; optional
 }
 
 // Weights are the values of a program's Param tensors.

@@ -13,28 +13,44 @@ type Answer struct {
 	Values []float64 // for PostArgMax whole numbers
 }
 
-// Answer computes the program's last step in the clear from the public output.
+// Answer computes the program's last step in the clear from the public output; if there are several, the answer is the first one's.
 func (p *Program) Answer(y []int32) (*Answer, error) {
-	out := p.Tensor(p.Output)
-	if err := checkValues(out, y); err != nil {
+	all, err := p.Answers(y)
+	if err != nil {
+		return nil, err
+	}
+	return all[0], nil
+}
+
+// Answers computes what each output says.
+func (p *Program) Answers(y []int32) ([]*Answer, error) {
+	if err := p.CheckOutput(y); err != nil {
 		return nil, fmt.Errorf("output: %w", err)
 	}
-	a := &Answer{Kind: p.Post.Kind, Shape: slices.Clone(out.Shape)}
-	switch p.Post.Kind {
+	all := make([]*Answer, len(p.Outputs))
+	for i, part := range p.SplitOutput(y) {
+		all[i] = p.Post.answer(p.Tensor(p.Outputs[i]), part)
+	}
+	return all, nil
+}
+
+func (post Post) answer(out *Tensor, y []int32) *Answer {
+	a := &Answer{Kind: post.Kind, Shape: slices.Clone(out.Shape)}
+	switch post.Kind {
 	case PostArgMax:
-		a.Values = ArgMax(y, out.Shape, p.Post.Axis, p.Post.Last)
-		if p.Post.KeepDims {
-			a.Shape[p.Post.Axis] = 1
+		a.Values = ArgMax(y, out.Shape, post.Axis, post.Last)
+		if post.KeepDims {
+			a.Shape[post.Axis] = 1
 		} else {
-			a.Shape = slices.Delete(a.Shape, p.Post.Axis, p.Post.Axis+1)
+			a.Shape = slices.Delete(a.Shape, post.Axis, post.Axis+1)
 		}
 	default:
 		a.Values = Dequantise(y, out.Scale)
-		if p.Post.Kind == PostSoftmax {
-			Softmax(a.Values, out.Shape, p.Post.Axis, p.Post.Span)
+		if post.Kind == PostSoftmax {
+			Softmax(a.Values, out.Shape, post.Axis, post.Span)
 		}
 	}
-	return a, nil
+	return a
 }
 
 // Dequantise returns the real values of integers.

@@ -2,27 +2,25 @@ package graph
 
 import "fmt"
 
-// Run evaluates the program on an input of row-major values and returns the values of every tensor (indexed by TensorID, row-major,
-// real shapes). It is the normative meaning of a program. It fails when the program or weights are invalid, or the input has the wrong
-// length or leaves its bounds.
+// Run evaluates the program on the row-major values of its inputs, one input after the other, and returns the values of every tensor (indexed by TensorID, row-major,
+// real shapes). It is the normative meaning of a program. It fails when the program or weights are invalid, or x has the wrong length
+// or a value outside its bounds.
 func Run(p *Program, w *Weights, x []int32) ([][]int32, error) { return run(p, w, x, false) }
 
-// RunPadded is Run over the padded layout: every tensor has its padded shape, input and parameters are zero in padding, and each
-// operation is evaluated on padding by the same rule as everywhere else (a Reshape that is not free leaves zeros there). The real
-// elements agree with Run; provers commit these tensors.
+// RunPadded is Run over the padded layout: every tensor has its padded shape, inputs and parameters are zero in padding, and each operation
+// is evaluated on padding by the same rule as everywhere else. What is not element by element: an Einsum sums over real extents; a Reshape
+// that is not free, an Embed and the mapped axes of a Rearrange leave zeros in padding; padding channels of a Threshold are channel 0. The
+// real elements agree with Run; provers commit these tensors.
 func RunPadded(p *Program, w *Weights, x []int32) ([][]int32, error) { return run(p, w, x, true) }
 
-// Output returns just the values of the output tensor.
+// Output returns just the values of the outputs, one after the other.
 func Output(p *Program, w *Weights, x []int32) ([]int32, error) {
 	values, err := Run(p, w, x)
 	if err != nil {
 		return nil, err
 	}
-	return values[p.Output], nil
+	return p.OutputOf(values), nil
 }
-
-// CheckInput checks that x has one value within bounds for every element of the program's input.
-func (p *Program) CheckInput(x []int32) error { return checkValues(p.Tensor(p.Input), x) }
 
 type machine struct {
 	p      *Program
@@ -41,7 +39,9 @@ func run(p *Program, w *Weights, x []int32, padded bool) ([][]int32, error) {
 		return nil, fmt.Errorf("input: %w", err)
 	}
 	m := &machine{p: p, padded: padded, values: make([][]int32, len(p.Tensors))}
-	m.values[p.Input] = m.lay(p.Input, x)
+	for i, part := range p.SplitInput(x) {
+		m.values[p.Inputs[i]] = m.lay(p.Inputs[i], part)
+	}
 	for _, id := range p.Params() {
 		m.values[id] = m.lay(id, w.Of(id))
 	}
@@ -93,6 +93,16 @@ func (m *machine) step(op Op) {
 		m.lookup(op)
 	case Reshape:
 		m.reshape(op)
+	case Einsum:
+		m.einsum(op)
+	case Pair:
+		m.pair(op)
+	case Threshold:
+		m.threshold(op)
+	case Rearrange:
+		m.rearrange(op)
+	case Embed:
+		m.embed(op)
 	}
 }
 
@@ -148,9 +158,13 @@ func (m *machine) linear(op Linear) {
 			}
 			continue
 		}
+		last := len(shape) - 1 // there is an axis, since the shapes differ
 		strides := broadcastStrides(m.shape(t.T), shape)
-		for i := range acc {
-			acc[i] += t.Coef * int64(data[stridedIndex(i, shape, strides)])
+		for row := 0; row < len(acc); row += shape[last] {
+			at := stridedIndex(row/shape[last], shape[:last], strides)
+			for j := range shape[last] {
+				acc[row+j] += t.Coef * int64(data[at+j*strides[last]])
+			}
 		}
 	}
 	out := make([]int32, len(acc))

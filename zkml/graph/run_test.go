@@ -22,12 +22,12 @@ func TestRunSample(t *testing.T) {
 			q := floorDiv(acc+128, 256)
 			s := int32(q * q >> 11)
 			want := min(max(-s, -300), 100)
-			if got := values[p.Output][n*7+j]; got != want {
+			if got := values[p.Outputs[0]][n*7+j]; got != want {
 				t.Fatalf("output %d,%d is %d, expected %d", n, j, got, want)
 			}
 		}
 	}
-	answer, err := p.Answer(values[p.Output])
+	answer, err := p.Answer(values[p.Outputs[0]])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func TestRunSample(t *testing.T) {
 		t.Fatalf("argmax has shape %v, values %v", answer.Shape, answer.Values)
 	}
 	for n, class := range answer.Values {
-		row := values[p.Output][n*7 : n*7+7]
+		row := values[p.Outputs[0]][n*7 : n*7+7]
 		if row[int(class)] != slices.Max(row) || slices.Index(row, slices.Max(row)) != int(class) {
 			t.Fatalf("row %v has argmax %v", row, class)
 		}

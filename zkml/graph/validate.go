@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"slices"
 	"unicode"
 	"unicode/utf8"
 )
@@ -50,12 +49,12 @@ func (v *validator) program() error {
 		if err := p.Tables[i].validate(); err != nil {
 			return fmt.Errorf("table %d (%q): %w", i, p.Tables[i].Name, err)
 		}
-		if rows += len(p.Tables[i].Y); rows > MaxTableRows {
+		if rows += p.Tables[i].Rows(); rows > MaxTableRows {
 			return fmt.Errorf("the tables have more than %d rows together", MaxTableRows)
 		}
 	}
-	if !v.valid(p.Input) || p.Tensors[p.Input].Kind != Input {
-		return fmt.Errorf("the input (tensor %d) is not a tensor of kind input", p.Input)
+	if err := v.inputs(); err != nil {
+		return err
 	}
 	for i, op := range p.Ops {
 		if err := v.op(op); err != nil {
@@ -67,9 +66,7 @@ func (v *validator) program() error {
 
 // describe names an operation and what it defines, for errors.
 func (v *validator) describe(op Op) string {
-	switch op.(type) {
-	case MatMul, Linear, Lookup, Reshape:
-	default:
+	if !known(op) {
 		return fmt.Sprintf("%T", op)
 	}
 	id := op.Outputs()[0]
@@ -101,9 +98,6 @@ func (v *validator) tensor(id TensorID) error {
 	}
 	switch t.Kind {
 	case Input:
-		if id != v.p.Input {
-			return errors.New("a second input; a program has one")
-		}
 		if t.Lo > 0 || t.Hi < 0 {
 			return fmt.Errorf("input bounds [%d, %d] exclude zero, the value of padding", t.Lo, t.Hi)
 		}
@@ -133,37 +127,65 @@ func validShape(shape []int) error {
 	return nil
 }
 
-func (t *Table) validate() error {
-	if !ValidName(t.Name) {
-		return fmt.Errorf("the name is not printable text of at most %d bytes", MaxName)
+// inputs checks that the list of inputs holds every tensor of kind input once.
+func (v *validator) inputs() error {
+	p := v.p
+	listed := map[TensorID]bool{}
+	for _, id := range p.Inputs {
+		if !v.valid(id) || p.Tensors[id].Kind != Input {
+			return fmt.Errorf("the input (tensor %d) is not a tensor of kind input", id)
+		}
+		if listed[id] {
+			return fmt.Errorf("the input %q is listed twice", p.Tensors[id].Name)
+		}
+		listed[id] = true
 	}
-	if t.Bits < 1 || t.Bits > MaxTableBits {
-		return fmt.Errorf("%d bits, expected 1 to %d", t.Bits, MaxTableBits)
+	if ids := p.ofKind(Input); len(ids) != len(listed) || len(ids) == 0 {
+		return fmt.Errorf("%d tensors of kind input, %d inputs listed; expected as many, and one at least", len(ids), len(listed))
 	}
-	if len(t.Y) != 1<<t.Bits {
-		return fmt.Errorf("%d rows, expected 2^%d", len(t.Y), t.Bits)
-	}
-	lo, hi := int64(slices.Min(t.Y)), int64(slices.Max(t.Y))
-	if t.YLo != lo || t.YHi != hi {
-		return fmt.Errorf("declared range [%d, %d], values span [%d, %d]", t.YLo, t.YHi, lo, hi)
-	}
-	if !(interval{lo, hi}).fits() {
-		return fmt.Errorf("values [%d, %d] reach 2^29", lo, hi)
+	return v.statement(p.Inputs, "inputs")
+}
+
+// statement bounds the number of values that are public.
+func (v *validator) statement(ids []TensorID, what string) error {
+	n := 0
+	for _, id := range ids {
+		if n += v.p.Tensor(id).Len(); n > MaxElements {
+			return fmt.Errorf("the %s have more than 2^28 elements together", what)
+		}
 	}
 	return nil
+}
+
+// outputs checks the list of outputs.
+func (v *validator) outputs() error {
+	p := v.p
+	if len(p.Outputs) == 0 {
+		return errors.New("there is no output")
+	}
+	listed := map[TensorID]bool{}
+	for _, id := range p.Outputs {
+		if !v.valid(id) {
+			return fmt.Errorf("the output (tensor %d) does not exist", id)
+		}
+		out := p.Tensor(id)
+		if out.Kind != Column && out.Kind != Virtual {
+			return fmt.Errorf("the output %q is a tensor of kind %s; an operation must compute it", out.Name, out.Kind)
+		}
+		if listed[id] {
+			return fmt.Errorf("the output %q is listed twice", out.Name)
+		}
+		listed[id], v.used[id] = true, true
+	}
+	return v.statement(p.Outputs, "outputs")
 }
 
 // finish checks what only the whole program shows.
 func (v *validator) finish() error {
 	p := v.p
-	if !v.valid(p.Output) {
-		return fmt.Errorf("the output (tensor %d) does not exist", p.Output)
+	if err := v.outputs(); err != nil {
+		return err
 	}
-	out := p.Tensor(p.Output)
-	if out.Kind != Column && out.Kind != Virtual {
-		return fmt.Errorf("the output %q is a tensor of kind %s; an operation must compute it", out.Name, out.Kind)
-	}
-	v.used[p.Output] = true
 	for i, t := range p.Tensors {
 		if !v.defined[i] {
 			return fmt.Errorf("tensor %d (%q) is never defined", i, t.Name)
@@ -174,8 +196,8 @@ func (v *validator) finish() error {
 	}
 	tables := make([]bool, len(p.Tables))
 	for _, op := range p.Ops {
-		if l, ok := op.(Lookup); ok {
-			tables[l.Table] = true
+		if t, ok := TableOf(op); ok {
+			tables[t] = true
 		}
 	}
 	for i, used := range tables {
@@ -191,7 +213,10 @@ func (v *validator) finish() error {
 			return fmt.Errorf("label %d is not printable text of at most %d bytes", i, MaxName)
 		}
 	}
-	return p.Post.validate(out.Shape)
+	if len(p.Outputs) > 1 && p.Post != NoPost {
+		return fmt.Errorf("last step %+v with %d outputs, expected none", p.Post, len(p.Outputs))
+	}
+	return p.Post.validate(p.Tensor(p.Outputs[0]).Shape)
 }
 
 func (post Post) validate(shape []int) error {

@@ -8,9 +8,7 @@ import (
 // op checks one operation: its inputs exist and are defined, its outputs are not, and the outputs have the kind, shape and bounds
 // that follow from the inputs.
 func (v *validator) op(op Op) error {
-	switch op.(type) {
-	case MatMul, Linear, Lookup, Reshape:
-	default:
+	if !known(op) {
 		return fmt.Errorf("unknown operation type %T", op)
 	}
 	for _, id := range op.Inputs() {
@@ -40,8 +38,10 @@ func (v *validator) op(op Op) error {
 			return err
 		}
 	}
-	if l, ok := op.(Lookup); ok && l.Rem != None {
-		v.used[l.Rem] = true
+	if _, ok := TableOf(op); ok { // remainders and limbs need no reader
+		for _, id := range op.Outputs()[1:] {
+			v.used[id] = true
+		}
 	}
 	return nil
 }
@@ -79,6 +79,16 @@ func (p *Program) infer(op Op) ([]result, error) {
 		results, err = p.inferLookup(op)
 	case Reshape:
 		results, err = p.inferReshape(op)
+	case Einsum:
+		results, err = p.inferEinsum(op)
+	case Pair:
+		results, err = p.inferPair(op)
+	case Threshold:
+		results, err = p.inferThreshold(op)
+	case Rearrange:
+		results, err = p.inferRearrange(op)
+	case Embed:
+		results, err = p.inferEmbed(op)
 	}
 	if err != nil {
 		return nil, err
@@ -111,7 +121,7 @@ func (p *Program) inferMatMul(op MatMul) ([]result, error) {
 		return nil, fmt.Errorf("%q of shape %v does not contract with %q of shape %v (transposed: %t)", x.Name, x.Shape, w.Name, w.Shape, op.TransW)
 	}
 	shape := append(slices.Clone(x.Shape[:last]), n)
-	return []result{{Virtual, shape, matMulBounds(x.bounds(), w.bounds(), k)}}, nil
+	return []result{{Virtual, shape, x.bounds().times(w.bounds()).repeated(k)}}, nil
 }
 
 func (p *Program) inferLinear(op Linear) ([]result, error) {
@@ -121,14 +131,17 @@ func (p *Program) inferLinear(op Linear) ([]result, error) {
 	if op.Const <= -BoundLimit || op.Const >= BoundLimit {
 		return nil, fmt.Errorf("constant %d reaches 2^29", op.Const)
 	}
-	var shape []int
-	anchor := None
+	computed := false
+	shape := []int{}
 	for _, t := range op.Terms {
-		if x := p.Tensor(t.T); x.Kind != Param && anchor == None {
-			anchor, shape = t.T, x.Shape
+		x := p.Tensor(t.T)
+		computed = computed || x.Kind != Param
+		var ok bool
+		if shape, ok = broadcast(shape, x.Shape); !ok {
+			return nil, fmt.Errorf("%q of shape %v does not broadcast with the terms before it, to shape %v", x.Name, x.Shape, shape)
 		}
 	}
-	if anchor == None {
+	if !computed {
 		return nil, fmt.Errorf("all terms are parameters; at least one must be computed")
 	}
 	sum := interval{op.Const, op.Const}
@@ -137,33 +150,45 @@ func (p *Program) inferLinear(op Linear) ([]result, error) {
 		if t.Coef == 0 || t.Coef <= -BoundLimit || t.Coef >= BoundLimit {
 			return nil, fmt.Errorf("coefficient %d of term %d is zero or reaches 2^29", t.Coef, i)
 		}
-		if x.Kind == Param && !broadcasts(x.Shape, shape) {
-			return nil, fmt.Errorf("parameter %q of shape %v does not broadcast to %v", x.Name, x.Shape, shape)
-		}
-		if x.Kind != Param && !slices.Equal(x.Shape, shape) {
-			return nil, fmt.Errorf("%q has shape %v, but %q has shape %v", x.Name, x.Shape, p.Tensor(anchor).Name, shape)
-		}
 		// A summand is below 2^58, so checking after each one keeps the sum from overflowing.
 		sum = sum.plus(x.bounds().scaled(t.Coef))
 		if sum.magnitude() >= 1<<60 {
 			return nil, fmt.Errorf("values in [%d, %d] could reach 2^29", sum.lo, sum.hi)
 		}
 	}
-	return []result{{Virtual, slices.Clone(shape), sum}}, nil
+	return []result{{Virtual, shape, sum}}, nil
 }
 
-// broadcasts reports whether a parameter of shape from repeats to exactly shape to.
-func broadcasts(from, to []int) bool {
-	if len(from) > len(to) {
-		return false
-	}
-	tail := to[len(to)-len(from):]
-	for i, d := range from {
-		if d != 1 && d != tail[i] {
-			return false
+// broadcast returns the least shape that both repeat to, aligned at the last axis; if there is none, a and false.
+func broadcast(a, b []int) ([]int, bool) {
+	n := max(len(a), len(b))
+	shape := make([]int, n)
+	for i := range shape {
+		x, y := 1, 1
+		if k := i - n + len(a); k >= 0 {
+			x = a[k]
 		}
+		if k := i - n + len(b); k >= 0 {
+			y = b[k]
+		}
+		if x != y && x != 1 && y != 1 {
+			return a, false
+		}
+		shape[i] = max(x, y)
 	}
-	return true
+	return shape, true
+}
+
+// lookedUp returns the table of an operation, which must be of a kind.
+func (p *Program) lookedUp(table int, kind TableKind) (*Table, error) {
+	if table < 0 || table >= len(p.Tables) {
+		return nil, fmt.Errorf("table %d does not exist", table)
+	}
+	t := &p.Tables[table]
+	if t.Kind != kind {
+		return nil, fmt.Errorf("table %q is %s, expected %s", t.Name, t.Kind, kind)
+	}
+	return t, nil
 }
 
 func (p *Program) inferLookup(op Lookup) ([]result, error) {
@@ -171,10 +196,10 @@ func (p *Program) inferLookup(op Lookup) ([]result, error) {
 	if x.Kind == Param {
 		return nil, fmt.Errorf("%q is a parameter; lookups are of computed tensors", x.Name)
 	}
-	if op.Table < 0 || op.Table >= len(p.Tables) {
-		return nil, fmt.Errorf("table %d does not exist", op.Table)
+	table, err := p.lookedUp(op.Table, Unary)
+	if err != nil {
+		return nil, err
 	}
-	table := &p.Tables[op.Table]
 	if op.Shift > MaxShift || int(op.Shift)+int(table.Bits) > MaxWindow {
 		return nil, fmt.Errorf("shift %d with a table of %d bits, expected a shift of at most %d and a sum of at most %d", op.Shift, table.Bits, MaxShift, MaxWindow)
 	}
@@ -200,5 +225,5 @@ func (p *Program) inferReshape(op Reshape) ([]result, error) {
 	if Elements(shape) != Elements(x.Shape) {
 		return nil, fmt.Errorf("%q of shape %v has %d elements, the new shape %v has %d", x.Name, x.Shape, Elements(x.Shape), shape, Elements(shape))
 	}
-	return []result{{Virtual, slices.Clone(shape), reshapeBounds(x.bounds())}}, nil
+	return []result{{Virtual, slices.Clone(shape), x.bounds().withZero()}}, nil
 }

@@ -31,8 +31,8 @@ func TestValidateRejects(t *testing.T) {
 		{"invalid UTF-8", "printable", func(p *Program) { p.Name = "\xff" }},
 		{"long label", "label 0", func(p *Program) { p.Labels[0] = strings.Repeat("a", MaxName+1) }},
 		{"unknown kind", "unknown kind", func(p *Program) { p.Tensors[0].Kind = kinds }},
-		{"second input", "second input", func(p *Program) { find(p, "acc").Kind = Input }},
-		{"input is a parameter", "second input", func(p *Program) { p.Input = 1 }},
+		{"second input", "inputs listed", func(p *Program) { find(p, "acc").Kind = Input }},
+		{"input is a parameter", "kind input", func(p *Program) { p.Inputs[0] = 1 }},
 		{"zero axis", "outside", func(p *Program) { p.Tensors[0].Shape[0] = 0 }},
 		{"huge shape", "padded elements", func(p *Program) { p.Tensors[0].Shape = []int{1 << 15, 1 << 14} }},
 		{"rank", "rank 9", func(p *Program) { p.Tensors[0].Shape = make([]int, 9) }},
@@ -55,11 +55,11 @@ func TestValidateRejects(t *testing.T) {
 		{"nil operation", "unknown operation", func(p *Program) { p.Ops[2] = nil }},
 		{"nil pointer operation", "unknown operation", func(p *Program) { p.Ops[2] = (*Linear)(nil) }},
 		{"tensor id", "does not exist", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.X = 99; return m }) }},
-		{"no input", "kind input", func(p *Program) {
-			p.Tensors[0].Kind, p.Tensors[0].Lo, p.Tensors[0].Hi, p.Input = Param, -128, 127, None
+		{"no input", "one at least", func(p *Program) {
+			p.Tensors[0].Kind, p.Tensors[0].Lo, p.Tensors[0].Hi, p.Inputs = Param, -128, 127, nil
 		}},
-		{"output id", "does not exist", func(p *Program) { p.Output = -1 }},
-		{"output is the input", "must compute", func(p *Program) { p.Output = p.Input }},
+		{"output id", "does not exist", func(p *Program) { p.Outputs[0] = -1 }},
+		{"output is the input", "must compute", func(p *Program) { p.Outputs[0] = p.Inputs[0] }},
 		{"transposition", "contract", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.TransW = false; return m }) }},
 		{"activation as weight", "right operand", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.W = m.X; return m }) }},
 		{"weight as activation", "left operand", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.X = m.W; return m }) }},
@@ -141,7 +141,7 @@ func TestLargestMatMul(t *testing.T) {
 		if got, want := values[p.Ops[0].(MatMul).Out][0], -sign*int32(k)<<24; got != want {
 			t.Fatalf("extreme accumulator %d, expected %d", got, want)
 		}
-		if got := values[p.Output][0]; got != -5*sign {
+		if got := values[p.Outputs[0]][0]; got != -5*sign {
 			t.Fatalf("saturated output %d", got)
 		}
 	}

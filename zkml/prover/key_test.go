@@ -143,7 +143,7 @@ func TestNeedlessWork(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for _, make := range allCases {
 		k := make(t)
-		in := k.Program.Tensor(k.Program.Input)
+		in := k.Program.Tensor(k.Program.Inputs[0])
 		for _, v := range []int64{in.Lo, in.Hi, 0} {
 			x := slices.Repeat([]int32{int32(v)}, in.Len())
 			t.Run(fmt.Sprintf("%s/%d", k.Name, v), func(t *testing.T) {

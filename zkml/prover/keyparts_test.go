@@ -138,7 +138,7 @@ func TestKeyParts(t *testing.T) {
 		},
 		"invalid program": func(p *zkml.KeyParts) {
 			q := *p.Program
-			q.Output = graph.None
+			q.Outputs = []graph.TensorID{graph.None}
 			p.Program = &q
 		},
 	} {

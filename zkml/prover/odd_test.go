@@ -48,10 +48,10 @@ func TestOddPrograms(t *testing.T) {
 		}
 		for i := range y {
 			bad := slices.Clone(y)
-			if bad[i]++; int64(bad[i]) > c.Program.Tensor(c.Program.Output).Hi {
+			if bad[i]++; int64(bad[i]) > c.Program.Tensor(c.Program.Outputs[0]).Hi {
 				bad[i] -= 2
 			}
-			if int64(bad[i]) < c.Program.Tensor(c.Program.Output).Lo {
+			if int64(bad[i]) < c.Program.Tensor(c.Program.Outputs[0]).Lo {
 				continue // the output is constant
 			}
 			forged, err := zkml.EncodeProof(again, c.X, bad, decoded(t, again, r.Proof))

@@ -85,7 +85,7 @@ func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
 		return nil, nil, fmt.Errorf("forward pass: %w", err)
 	}
 	err = s.prove(func(output []m31.Element) (*transcript.Transcript, error) {
-		out := p.Tensor(p.Output)
+		out := p.Tensor(p.Outputs[0])
 		for _, v := range graph.Unpad(out.Shape, output) {
 			y = append(y, signed(v))
 		}
@@ -114,8 +114,8 @@ func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
 
 // input pads the input.
 func (s *session) input(p *graph.Program, x []int32) error {
-	in := p.Tensor(p.Input)
-	if err := s.polys[p.Input].CopyFrom(s.q, plan.Embed(graph.Pad(in.Shape, x))); err != nil {
+	in := p.Tensor(p.Inputs[0])
+	if err := s.polys[p.Inputs[0]].CopyFrom(s.q, plan.Embed(graph.Pad(in.Shape, x))); err != nil {
 		return fmt.Errorf("input: %w", err)
 	}
 	return nil

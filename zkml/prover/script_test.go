@@ -71,7 +71,7 @@ func TestByScript(t *testing.T) {
 			bad[rng.IntN(len(bad))] ^= 1 << rng.IntN(8)
 			add("changed bit", r.Y, bad, options.Context, true)
 		}
-		y, out := slices.Clone(r.Y), c.Program.Tensor(c.Program.Output)
+		y, out := slices.Clone(r.Y), c.Program.Tensor(c.Program.Outputs[0])
 		if y[0]++; int64(y[0]) > out.Hi {
 			y[0] -= 2
 		}
@@ -92,7 +92,7 @@ func TestLiesByScript(t *testing.T) {
 	zkmltest.Python(t) // or skip
 	k := tour(t)
 	pl := k.vk.Inference().Plan
-	x, out := slices.Clone(k.X), k.Program.Tensor(k.Program.Output)
+	x, out := slices.Clone(k.X), k.Program.Tensor(k.Program.Outputs[0])
 	x[0] = -x[0] + 1
 	var cases []zkmltest.ScriptCase
 	seen := map[string]bool{}

@@ -24,7 +24,7 @@ func TestStatement(t *testing.T) {
 			rejected(t, zkml.Verify(k.vk, x, r.Y, relabel(t, k, r.Proof, x, r.Y), nil), zkml.CheckTree)
 		})
 		t.Run(k.Name+"/output", func(t *testing.T) {
-			out := k.Program.Tensor(k.Program.Output)
+			out := k.Program.Tensor(k.Program.Outputs[0])
 			r := k.prove(t, hooks{statement: func(_ *session, x, y []int32) ([]int32, []int32) {
 				if y[0]++; int64(y[0]) > out.Hi {
 					y[0] -= 2

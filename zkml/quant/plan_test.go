@@ -130,7 +130,7 @@ func TestEverything(t *testing.T) {
 	if p.Post.Kind != graph.PostSoftmax || p.Post.Axis != 1 || p.Post.Span != 1 {
 		t.Errorf("last step %+v", p.Post)
 	}
-	if in := p.Tensor(p.Input); len(in.Shape) != 2 {
+	if in := p.Tensor(p.Inputs[0]); len(in.Shape) != 2 {
 		t.Errorf("the flattening of the input was not taken into the input's shape: %v", in.Shape)
 	}
 	x, err := quant.QuantizeInput(p, samples[0])
@@ -181,7 +181,7 @@ func TestBuildIsPinned(t *testing.T) {
 	}
 	program, _ := p.Encode()
 	weights, _ := w.Encode(p)
-	const want = "2d539ac0c1d6a039084cc0687ec1b65df6bb7e7155b28cebfda15c11aa112be7"
+	const want = "5ee5660e944283f353c822aa5109b451d4e237f6ddbc72c2027917e19bc759b7"
 	if got := fmt.Sprintf("%x", sha256.Sum256(append(program, weights...))); got != want {
 		t.Fatalf("program and weights have digest %s, expected %s", got, want)
 	}
@@ -216,8 +216,8 @@ func TestExactOutput(t *testing.T) {
 			lookups++
 		}
 	}
-	if lookups != 1 || p.Tensor(p.Output).Kind != graph.Virtual {
-		t.Errorf("%d lookups, output of kind %s", lookups, p.Tensor(p.Output).Kind)
+	if lookups != 1 || p.Tensor(p.Outputs[0]).Kind != graph.Virtual {
+		t.Errorf("%d lookups, output of kind %s", lookups, p.Tensor(p.Outputs[0]).Kind)
 	}
 	file, err := c.Encode()
 	if err != nil {

@@ -67,7 +67,7 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 		for j := range sums {
 			sums[j].add(real[sums[j].value], integer[sums[j].id])
 		}
-		rows, same := compareRows(real[b.plan.output], integer[b.program.Output], b.program.Tensor(b.program.Output).Shape)
+		rows, same := compareRows(real[b.plan.output], integer[b.program.Outputs[0]], b.program.Tensor(b.program.Outputs[0]).Shape)
 		r.Rows, agree = r.Rows+rows, agree+same
 	}
 	for j := range sums {
@@ -154,7 +154,7 @@ func compareRows(real []float64, integer []int32, shape []int) (rows, same int) 
 // QuantizeInput converts real inputs (row-major) to the program's input codes, rounding to nearest. It refuses a wrong count, NaN and
 // infinities, and values outside the calibrated range, naming the element.
 func QuantizeInput(p *graph.Program, x []float64) ([]int32, error) {
-	in := p.Tensor(p.Input)
+	in := p.Tensor(p.Inputs[0])
 	if len(x) != in.Len() {
 		return nil, fmt.Errorf("input %q: %d values, expected %d for shape %v", in.Name, len(x), in.Len(), in.Shape)
 	}

@@ -58,9 +58,9 @@ class Bytes:
         need(all(v < P for v in w), "word not canonical")
         return w
 
-    def magic(self, text):
+    def magic(self, text, version=1):
         need(self.take(8) == text, "magic")
-        need(self.u32() == 1, "version")
+        need(self.u32() == version, "version")
 
     def end(self):
         need(self.at == len(self.data), "bytes left over")
@@ -108,7 +108,8 @@ class Tensor:
 
 class Table:
     def __init__(self, b):
-        self.name, self.bits, self.lo, self.hi = b.text(), b.u8(), b.i64(), b.i64()
+        self.name, self.kind, self.bits, self.bits2, self.lo, self.hi = b.text(), b.u8(), b.u8(), b.u8(), b.i64(), b.i64()
+        need(self.kind == 0 and self.bits2 == 0, "table kind")
         need(1 <= self.bits <= 18 and -LIMIT < self.lo <= self.hi < LIMIT, "table")
         clamp = [min(max(q, self.lo), self.hi) for q in range(-2**(self.bits - 1), 2**(self.bits - 1))]
         if b.flag():
@@ -139,12 +140,15 @@ class Program:
     def __init__(self, data):
         self.digest = hashlib.sha256(data).digest()
         b = Bytes(data)
-        b.magic(b"ZKWPROG\n")
+        b.magic(b"ZKWPROG\n", 2)
         self.name = b.text()
         self.tensors = [Tensor(b) for _ in range(b.u32())]
         self.tables = [Table(b) for _ in range(b.u32())]
         self.ops = [Op(b) for _ in range(b.u32())]
-        self.input, self.output = b.u32(), b.u32()
+        self.inputs = [b.u32() for _ in range(b.u32())]
+        self.outputs = [b.u32() for _ in range(b.u32())]
+        need(len(self.inputs) == len(self.outputs) == 1, "one input and one output")
+        self.input, self.output = self.inputs[0], self.outputs[0]
         need(b.u8() <= 2, "last step")
         b.number("i"), b.u8(), b.flag(), b.flag()
         for _ in range(b.u32()):
@@ -220,7 +224,7 @@ class Program:
     def weights(self, data):
         """Decodes weights: a list of values for each parameter."""
         b = Bytes(data)
-        b.magic(b"ZKWWGHT\n")
+        b.magic(b"ZKWWGHT\n", 2)
         need(b.take(32) == self.digest, "weights of another program")
         out = {}
         for i in self.params:

@@ -287,7 +287,7 @@ func TestProgramIdentities(t *testing.T) {
 				x.data[i] = embed(v)
 			}
 			x.count()
-			out := c.Program.Tensor(c.Program.Output)
+			out := c.Program.Tensor(c.Program.Outputs[0])
 			x.check(embed(graph.Pad(out.Shape, c.Output())))
 			stacks(t, p)
 		})

@@ -13,8 +13,16 @@ import (
 // Polynomials 0..len(p.Tensors)-1 are the program's tensors.
 func ForProgram(p *graph.Program) (*Plan, error) {
 	b := &builder{ids: map[string]int{}}
+	if len(p.Inputs) != 1 || len(p.Outputs) != 1 {
+		return nil, fmt.Errorf("plan: %d inputs and %d outputs, one of each can be proved", len(p.Inputs), len(p.Outputs))
+	}
 	defs := make([]graph.Op, len(p.Tensors))
-	for _, op := range p.Ops {
+	for i, op := range p.Ops {
+		switch op.(type) {
+		case graph.MatMul, graph.Linear, graph.Lookup, graph.Reshape:
+		default:
+			return nil, fmt.Errorf("plan: operation %d (%s -> %q) cannot be proved yet", i, op.Kind(), p.Tensors[op.Outputs()[0]].Name)
+		}
 		for _, t := range op.Outputs() {
 			defs[t] = op
 		}
@@ -27,7 +35,7 @@ func ForProgram(p *graph.Program) (*Plan, error) {
 		}
 		b.poly(Poly{Name: t.Name, Home: home, Shape: t.Shape})
 	}
-	b.InputPoly, b.OutputPoly, b.Given = int(p.Input), int(p.Output), -1
+	b.InputPoly, b.OutputPoly, b.Given = int(p.Inputs[0]), int(p.Outputs[0]), -1
 	w := walker{builder: b, program: p, defs: defs, sources: sources(p)}
 	w.lookups()
 	for h := range b.Stacks {

@@ -40,6 +40,9 @@ func (w *Writer) I64(v int64) { w.B = binary.LittleEndian.AppendUint64(w.B, uint
 // F64 appends the bits of a float64.
 func (w *Writer) F64(v float64) { w.I64(int64(math.Float64bits(v))) }
 
+// Uvarint appends a number in as few bytes as it takes, seven bits each, the lowest first; all but the last have the top bit set.
+func (w *Writer) Uvarint(v uint32) { w.B = binary.AppendUvarint(w.B, uint64(v)) }
+
 // Flag appends 0 or 1.
 func (w *Writer) Flag(v bool) {
 	if v {
@@ -86,6 +89,9 @@ func NewReader(data []byte, magic string, version uint32, what string) *Reader {
 	}
 	return r
 }
+
+// Left returns the number of bytes that are not read yet.
+func (r *Reader) Left() int { return len(r.b) }
 
 // Err returns the first error.
 func (r *Reader) Err() error { return r.err }
@@ -145,6 +151,26 @@ func (r *Reader) I64(what string) int64 {
 
 // F64 reads the bits of a float64.
 func (r *Reader) F64(what string) float64 { return math.Float64frombits(uint64(r.I64(what))) }
+
+// Uvarint reads a number of at most 32 bits that takes no more bytes than it needs.
+func (r *Reader) Uvarint(what string) uint32 {
+	if r.err != nil {
+		return 0
+	}
+	v, n := binary.Uvarint(r.b)
+	switch {
+	case n == 0:
+		r.Fail("%s needs more than the %d bytes that are left", what, len(r.b))
+	case n < 0 || v > math.MaxUint32:
+		r.Fail("%s has more than 32 bits", what)
+	case n > 1 && r.b[n-1] == 0:
+		r.Fail("%s takes %d bytes, expected fewer", what, n)
+	default:
+		r.b = r.b[n:]
+		return uint32(v)
+	}
+	return 0
+}
 
 // Flag reads a byte that must be 0 or 1.
 func (r *Reader) Flag(what string) bool {

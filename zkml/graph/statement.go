@@ -1,0 +1,65 @@
+package graph
+
+import "fmt"
+
+// A statement about a program is a list of values x and a list of values y: the real elements of the inputs, one input after the other, and
+// of the outputs.
+
+// InputLen returns the length of x.
+func (p *Program) InputLen() int { return p.total(p.Inputs) }
+
+// OutputLen returns the length of y.
+func (p *Program) OutputLen() int { return p.total(p.Outputs) }
+
+func (p *Program) total(ids []TensorID) int {
+	n := 0
+	for _, id := range ids {
+		n += p.Tensor(id).Len()
+	}
+	return n
+}
+
+// SplitInput returns the part of x for each input; x has InputLen values.
+func (p *Program) SplitInput(x []int32) [][]int32 { return p.split(p.Inputs, x) }
+
+// SplitOutput returns the part of y for each output; y has OutputLen values.
+func (p *Program) SplitOutput(y []int32) [][]int32 { return p.split(p.Outputs, y) }
+
+func (p *Program) split(ids []TensorID, v []int32) [][]int32 {
+	parts := make([][]int32, len(ids))
+	for i, id := range ids {
+		n := p.Tensor(id).Len()
+		parts[i], v = v[:n:n], v[n:]
+	}
+	return parts
+}
+
+// CheckInput checks that x has one value within bounds for every element of the program's inputs.
+func (p *Program) CheckInput(x []int32) error { return p.checkStatement(p.Inputs, x) }
+
+// CheckOutput checks that y has one value within bounds for every element of the program's outputs.
+func (p *Program) CheckOutput(y []int32) error { return p.checkStatement(p.Outputs, y) }
+
+func (p *Program) checkStatement(ids []TensorID, v []int32) error {
+	if len(ids) == 1 {
+		return checkValues(p.Tensor(ids[0]), v)
+	}
+	if n := p.total(ids); len(v) != n {
+		return fmt.Errorf("%d values, expected %d for %d tensors", len(v), n, len(ids))
+	}
+	for i, part := range p.split(ids, v) {
+		if err := checkValues(p.Tensor(ids[i]), part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// OutputOf gathers y from the real values of all tensors, as Run returns them.
+func (p *Program) OutputOf(values [][]int32) []int32 {
+	y := make([]int32, 0, p.OutputLen())
+	for _, id := range p.Outputs {
+		y = append(y, values[id]...)
+	}
+	return y
+}
