@@ -22,7 +22,7 @@ type Argument struct {
 
 // Labels of the two arguments; they separate the domains of the transcripts.
 const (
-	labelProgram = "zkwarp zkml inference 1"
+	labelProgram = "zkwarp zkml inference 2"
 	labelWeights = "zkwarp zkml weights 1"
 )
 
@@ -41,7 +41,7 @@ func (a *Argument) Begin(key [32]byte, root merkle.Digest) (*transcript.Transcri
 	return tr, o, err
 }
 
-// AbsorbStatement absorbs what an inference is about: the input, the output
+// AbsorbStatement absorbs what an inference is about: the inputs, the outputs
 // and the caller's context.
 func AbsorbStatement(tr *transcript.Transcript, x, y []int32, context []byte) {
 	tr.Absorb(plan.Embed(x))

@@ -3,6 +3,7 @@ package zkml
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/logup"
@@ -16,7 +17,8 @@ import (
 // statement is what the verifier knows of the polynomials of an argument.
 type statement struct {
 	oracle *whir.M31Oracle // the parameters' commitment, nil if there is none
-	x, y   []m31.Element   // input and output, padded; nil if the plan has none
+	// public are inputs and outputs, padded, by polynomial.
+	public [][]m31.Element
 	// params is the stack of parameters, in public-weights mode.
 	params []m31.Element
 }
@@ -115,17 +117,20 @@ func (r *run) receive(ids []int, sent []m31.QM31) error {
 	return nil
 }
 
-// bind draws the binding point; the output, unless padded, is evaluated there.
+// bind draws the binding point; outputs, unless padded, are evaluated there.
 func (r *run) bind() error {
 	point := r.tr.Challenges(r.Plan.BindVars)
 	if err := r.values.Draw(point); err != nil {
 		return err
 	}
-	if r.Plan.Given < 0 {
-		return nil
-	}
-	if err := r.values.Set(r.Plan.Given, mle.EvaluateBase(r.st.y, point)); err != nil {
-		return reject(CheckOutputBind, err)
+	for i, id := range r.Plan.Given {
+		if id < 0 {
+			continue
+		}
+		y := mle.EvaluateBase(r.st.public[r.Plan.OutputPolys[i]], r.values.At(id))
+		if err := r.values.Set(id, y); err != nil {
+			return reject(CheckOutputBind, err)
+		}
 	}
 	return nil
 }
@@ -167,11 +172,13 @@ func (r *run) layer(l *plan.Layer, p *LayerProof) error {
 	for i := range l.Instances {
 		in := &l.Instances[i]
 		c := sumcheck.Claim{Shape: in.Shape()}
+		if in.Eq {
+			c.Point = r.values.Point(in.At)
+		}
 		switch in.Kind {
 		case plan.Output:
-			c.Value = mle.EvaluateBase(r.st.y, r.values.Point(in.At))
-		case plan.ZeroPadding:
-			c.Point = r.values.Point(in.At)
+			c.Value = mle.EvaluateBase(r.st.public[in.OutPoly], r.values.Point(in.At))
+		case plan.ZeroPadding: // 0
 		default:
 			v, err := r.values.Get(in.Out)
 			if err != nil {
@@ -196,10 +203,10 @@ func (r *run) layer(l *plan.Layer, p *LayerProof) error {
 	return nil
 }
 
-// blame names the output binding where the value that disagrees is the
-// public output itself.
+// blame names the output binding where the value that disagrees is a public
+// output itself.
 func (r *run) blame(id int, check string) string {
-	if id == r.Plan.Given {
+	if slices.Contains(r.Plan.Given, id) {
 		return CheckOutputBind
 	}
 	return check
@@ -208,41 +215,28 @@ func (r *run) blame(id int, check string) string {
 // factors takes the final evaluations of one sum-check: public factors are
 // recomputed, the others become claims.
 func (r *run) factors(l *plan.Layer, in *plan.Instance, evals []m31.QM31) error {
-	at := r.values.Point(l.Bound(in))
-	var public m31.QM31
-	switch in.Kind {
-	case plan.Contract:
-		if err := r.values.Set(in.X, evals[0]); err != nil {
+	if in.HasPublic() {
+		if r.values.PublicEval(in, r.st.public, r.values.Point(l.Bound(in))) != evals[0] {
+			return rejectf(CheckPublicFactor, "of %q", in.Name)
+		}
+		evals = evals[1:]
+	}
+	for k, id := range in.Factors {
+		if err := r.values.Set(id, evals[k]); err != nil {
 			return reject(CheckSumcheck, err)
 		}
-		if err := r.values.Set(in.W, evals[1]); err != nil {
-			return reject(CheckSumcheck, err)
-		}
-		return nil
-	case plan.Rearrange:
-		public = in.MapEval(r.values.At(in.Out), at)
-	case plan.Output:
-		public = r.Plan.Polys[r.Plan.OutputPoly].ValidEq(r.values.Point(in.At), at)
-	case plan.ZeroPadding:
-		public = m31.OneQM31().Sub(r.Plan.Polys[r.Plan.Evals[in.X].Poly].Valid(at))
-	}
-	if public != evals[0] {
-		return rejectf(CheckPublicFactor, "of %q", in.Name)
-	}
-	if err := r.values.Set(in.X, evals[1]); err != nil {
-		return reject(CheckSumcheck, err)
 	}
 	return nil
 }
 
-// inputs compares every evaluation of the input with the input itself.
+// inputs compares every evaluation of an input with the input itself.
 func (r *run) inputs() error {
 	for _, id := range r.Plan.Inputs {
 		v, err := r.values.Get(id)
 		if err != nil {
 			return err
 		}
-		if mle.EvaluateBase(r.st.x, r.values.At(id)) != v {
+		if mle.EvaluateBase(r.st.public[r.Plan.Evals[id].Poly], r.values.At(id)) != v {
 			return reject(CheckInputBind, nil)
 		}
 	}

@@ -6,7 +6,8 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
-// Mock runs the program without a proof and returns its output. It confirms
+// Mock runs the program without a proof and returns its outputs, one after the
+// other. It confirms
 // what a proof would rely on: the values over the padded layout stay within
 // the bounds and agree with the values over the real shapes.
 func Mock(p *graph.Program, w *graph.Weights, x []int32) ([]int32, error) {

@@ -95,13 +95,13 @@ func workBits(bits int) float64 {
 }
 
 // identityNumerator is the error of the lookup identity, times the number of
-// challenges. Fingerprints have degree 2 in beta.
+// challenges. The degree of fingerprints in beta is the most columns of a table.
 func (a *Argument) identityNumerator() float64 {
 	leaves := 0.0
 	for _, l := range a.Plan.Leaves {
 		leaves += float64(int(1) << l.Vars)
 	}
-	return logup.IdentityErrorNumerator(leaves, 2)
+	return logup.IdentityErrorNumerator(leaves, a.Plan.Width())
 }
 
 // terms of one argument, in protocol order.
@@ -114,7 +114,7 @@ func (a *Argument) terms(part string) []Term {
 	}
 	p := a.Plan
 	if len(p.Leaves) > 0 {
-		add("lookups: identity", a.identityNumerator(), workBits(a.Work), "%d blocks, tree of depth %d, %d bits of work", len(p.Leaves), p.TreeVars, a.Work)
+		add("lookups: identity", a.identityNumerator(), workBits(a.Work), "%d blocks of at most %d columns, tree of depth %d, %d bits of work", len(p.Leaves), p.Width(), p.TreeVars, a.Work)
 		add("lookups: tree", logup.ErrorNumerator(p.TreeVars), 0, "depth %d", p.TreeVars)
 	}
 	zero, limbs := 0, 0
@@ -133,7 +133,8 @@ func (a *Argument) terms(part string) []Term {
 			}
 		}
 	}
-	if p.OutputPoly >= 0 {
+	if len(p.OutputPolys) > 0 {
+		// All outputs are bound at one point; a false one is enough to fail.
 		add("output binding", float64(p.BindVars), 0, "%d variables", p.BindVars)
 	}
 	add("limbs", float64(limbs), 0, "variables of all tensors in limbs")

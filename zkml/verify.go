@@ -3,7 +3,6 @@ package zkml
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -20,19 +19,19 @@ type Options struct {
 	Weights *graph.Weights
 }
 
-// Verify checks that proof shows y to be the program's output on x under the
-// key. x and y are the tensors' real elements in row-major order. It returns
+// Verify checks that proof shows y to be the program's outputs on x under the
+// key. x is the real elements of all inputs, one after the other in the
+// program's order, each in row-major order; y those of the outputs. It returns
 // nil, or an error naming the first check that failed (FailedCheck).
 func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	if opts == nil {
 		opts = new(Options)
 	}
 	p := vk.program
-	in, out := p.Tensor(p.Inputs[0]), p.Tensor(p.Outputs[0])
-	if err := inBounds(in, x); err != nil {
+	if err := p.CheckInput(x); err != nil {
 		return reject(CheckInput, err)
 	}
-	if err := inBounds(out, y); err != nil {
+	if err := p.CheckOutput(y); err != nil {
 		return reject(CheckOutput, err)
 	}
 	h, body, err := DecodeProofHeader(proof)
@@ -52,7 +51,7 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	if err := vk.Check(); err != nil {
 		return err
 	}
-	st := &statement{x: plan.Embed(graph.Pad(in.Shape, x)), y: plan.Embed(graph.Pad(out.Shape, y))}
+	st := newStatement(p, x, y)
 	if vk.mode == PublicWeights {
 		if st.params, err = vk.publicParams(opts.Weights); err != nil {
 			return err
@@ -71,18 +70,18 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	return vk.inference.check(tr, st, decoded)
 }
 
-// inBounds checks the number of values and their range. Within bounds an
-// integer is determined by its residue, so that there is one y for a proof.
-func inBounds(t *graph.Tensor, v []int32) error {
-	if len(v) != t.Len() {
-		return fmt.Errorf("tensor %q: %d values, want %d for shape %v", t.Name, len(v), t.Len(), t.Shape)
-	}
-	for i, x := range v {
-		if int64(x) < t.Lo || int64(x) > t.Hi {
-			return fmt.Errorf("tensor %q: element %d is %d, want %d to %d", t.Name, i, x, t.Lo, t.Hi)
+// newStatement pads inputs and outputs. Their values are within bounds, and so
+// determined by their residues.
+func newStatement(p *graph.Program, x, y []int32) *statement {
+	st := &statement{public: make([][]m31.Element, len(p.Tensors))}
+	pad := func(ids []graph.TensorID, parts [][]int32) {
+		for i, id := range ids {
+			st.public[id] = plan.Embed(graph.Pad(p.Tensor(id).Shape, parts[i]))
 		}
 	}
-	return nil
+	pad(p.Inputs, p.SplitInput(x))
+	pad(p.Outputs, p.SplitOutput(y))
+	return st
 }
 
 // publicParams checks public weights against the key and stacks them.

@@ -89,8 +89,8 @@ func TestConsistentEvaluations(t *testing.T) {
 	pl := k.vk.Inference().Plan
 	// x and r with x - r unchanged leave the quotient alone; r's own block is
 	// then compensated by nothing, so take x and y of the block (q, y) instead.
-	l := &pl.Leaves[slices.IndexFunc(pl.Leaves, func(l plan.Leaves) bool { return l.C1 >= 0 })]
-	x, y := l.AtC0.Terms[0], l.AtC1
+	l := &pl.Leaves[slices.IndexFunc(pl.Leaves, func(l plan.Leaves) bool { return len(l.C) == 2 })]
+	x, y := l.At[0].Terms[0], l.At[1].Terms[0].Of
 	for _, name := range []string{"column and accumulator"} {
 		t.Run(name, func(t *testing.T) {
 			// beta is not known before the witness is committed, but it is when
@@ -101,7 +101,7 @@ func TestConsistentEvaluations(t *testing.T) {
 				leaves: func(_ []m31.Element, den []m31.QM31) {
 					// Rows j and j+1 of a range table differ by beta.
 					for i := range pl.Leaves {
-						if t := &pl.Leaves[i]; t.Rows && pl.Tables[t.Table].Y == nil {
+						if t := &pl.Leaves[i]; t.Rows && len(pl.Tables[t.Table].Columns) == 1 {
 							beta = den[t.Offset].Sub(den[t.Offset+1])
 						}
 					}
@@ -152,7 +152,7 @@ func TestPublicFactors(t *testing.T) {
 				if in.Kind != c.kind {
 					return
 				}
-				v, err := s.polys[s.plan.Evals[in.X].Poly].Read(s.q)
+				v, err := s.polys[s.plan.Evals[in.Factors[0]].Poly].Read(s.q)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -191,7 +191,7 @@ func TestRepeatedEvaluation(t *testing.T) {
 	for i := range pl.Layers {
 		for j := range pl.Layers[i].Instances {
 			for l := range j {
-				if pl.Layers[i].Instances[j].X == pl.Layers[i].Instances[l].X {
+				if pl.Layers[i].Instances[j].Factors[0] == pl.Layers[i].Instances[l].Factors[0] {
 					layer, a, b = i, l, j
 				}
 			}

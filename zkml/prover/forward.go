@@ -13,6 +13,9 @@ import (
 // are in their buffers. Values are integers below 2^29 in absolute value, kept
 // as residues; graph.RunPadded defines every one of them.
 func (s *session) forward(p *graph.Program) error {
+	if !plain(p) {
+		return s.interpret(p)
+	}
 	for i, op := range p.Ops {
 		var err error
 		switch op := op.(type) {
@@ -166,12 +169,14 @@ func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 	})
 }
 
-// table is a table's second column: the key's, unless a program that is not the
+// table is the values of a table: the key's, unless a program that is not the
 // key's has another one.
 func (s *session) table(t *graph.Table) (device.Buffer[m31.Element], error) {
-	for i, at := range s.tables {
-		if y := s.plan.Tables[i].Y; at != nowhere && &y[0] == &t.Y[0] {
-			return s.at(at, len(y)), nil
+	for i, columns := range s.tables {
+		for k, at := range columns {
+			if y := s.plan.Tables[i].Columns[k].Y; at != nowhere && &y[0] == &t.Y[0] {
+				return s.at(at, len(y)), nil
+			}
 		}
 	}
 	b, err := device.Upload(s.q, plan.Embed(t.Y))

@@ -10,23 +10,24 @@ import (
 // much part of a key as its weights are: proofs upload nothing but their input.
 //
 // There are three memories. The key's has words: the stacked parameters and the
-// tables' second columns. A proof's has words as well, the stacks and tensors,
+// listed columns of tables. A proof's has words as well, the stacks and tensors,
 // and elements of the extension: challenges and messages, and behind them what
 // no one but the device needs to see.
 type layout struct {
 	plan *plan.Plan
 
-	polys  []place // by number
-	tables []place // second columns by table, nowhere if there is none
-	fixed  int     // words of the key's memory
+	polys  []place   // by number
+	tables [][]place // by table and column, nowhere if it is not listed
+	fixed  int       // words of the key's memory
 
 	// Words of a proof's memory. The output is a copy, padded, for the host.
 	witness, mult int
-	output        int
+	output        int // all outputs, one after the other
 	outputEnd     int
-	counts        int // of zkml_evaluate; all until here starts as 0
+	outputAt      map[int]int // by polynomial: of an output, in output and in y
+	counts        int         // of zkml_evaluate; all until here starts as 0
 	zeroed        int
-	y             int // the output as stated, zero-padded
+	y             int // the outputs as stated, zero-padded
 	live          int
 
 	// Elements of a proof's memory.
@@ -36,7 +37,6 @@ type layout struct {
 	layers    []layerLayout
 	mergeStep step
 	merge     mergeLayout
-	leaves    leafLayout
 	linear    []linearLayout // by operation, of those that are linear
 	moves     []moveLayout   // by operation, of those that are reshapes
 
@@ -78,9 +78,6 @@ func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
 	l := &layout{plan: pl}
 	l.placeWords()
 	l.placeElements()
-	if err := l.lookups(); err != nil {
-		return nil, err
-	}
 	if p != nil {
 		l.operations(p)
 	}
@@ -102,23 +99,26 @@ func (l *layout) placeWords() {
 	}
 	take(&l.fixed, size(plan.Parameters))
 	for i := range pl.Tables {
-		at := nowhere
-		if n := len(pl.Tables[i].Y); n > 0 {
-			at = fixedBit | place(take(&l.fixed, n))
+		columns := make([]place, len(pl.Tables[i].Columns))
+		for k, c := range pl.Tables[i].Columns {
+			if columns[k] = nowhere; c.Y != nil {
+				columns[k] = fixedBit | place(take(&l.fixed, len(c.Y)))
+			}
 		}
-		l.tables = append(l.tables, at)
+		l.tables = append(l.tables, columns)
 	}
 	l.witness = take(&l.live, size(plan.Witness))
 	l.mult = take(&l.live, size(plan.Multiplicities))
 	output := 0
-	if pl.OutputPoly >= 0 {
-		output = 1 << pl.Polys[pl.OutputPoly].Vars
+	l.outputAt = map[int]int{}
+	for _, o := range pl.OutputPolys {
+		l.outputAt[o] = take(&output, 1<<pl.Polys[o].Vars)
 	}
 	l.output = take(&l.live, output)
 	l.outputEnd = l.live
-	most := len(pl.LeafSent) + 1
+	most := len(pl.LeafSent) + len(pl.OutputPolys)
 	for i := range pl.Layers {
-		most = max(most, len(pl.Layers[i].Sent)+len(pl.Layers[i].Instances)+1)
+		most = max(most, len(pl.Layers[i].Sent)+len(pl.Layers[i].Instances)+len(pl.OutputPolys))
 	}
 	l.counts = take(&l.live, most)
 	l.zeroed = l.live

@@ -25,7 +25,7 @@ type Options struct {
 
 // Result is a proof with what it is about.
 type Result struct {
-	// Y is the program's output: the real elements in row-major order.
+	// Y is the program's outputs: the real elements of each in row-major order.
 	Y []int32
 	// Proof is the encoding that zkml.Verify reads.
 	Proof []byte
@@ -33,8 +33,8 @@ type Result struct {
 	Timings []Timing
 }
 
-// Prove runs the program on x, the input's real elements in row-major order,
-// and proves the output. The proof does not depend on q's device. What depends
+// Prove runs the program on x, the real elements of all inputs, each in
+// row-major order, and proves the outputs. The proof does not depend on q's device. What depends
 // on the key alone goes to the device for this one proof; for more, see
 // [ProvingKey.Load].
 func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, error) {
@@ -85,15 +85,21 @@ func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
 		return nil, nil, fmt.Errorf("forward pass: %w", err)
 	}
 	err = s.prove(func(output []m31.Element) (*transcript.Transcript, error) {
-		out := p.Tensor(p.Outputs[0])
-		for _, v := range graph.Unpad(out.Shape, output) {
-			y = append(y, signed(v))
+		for _, id := range p.Outputs {
+			own := output[s.outputAt[int(id)]:][:s.polys[id].Len()]
+			for _, v := range graph.Unpad(p.Tensor(id).Shape, own) {
+				y = append(y, signed(v))
+			}
 		}
 		if s.hooks.statement != nil {
 			x, y = s.hooks.statement(s, slices.Clone(x), y)
 		}
-		stated := s.at(place(s.y), len(output))
-		if err := stated.CopyFrom(s.q, plan.Embed(graph.Pad(out.Shape, y))); err != nil {
+		stated := make([]m31.Element, len(output))
+		for i, v := range p.SplitOutput(y) {
+			id := p.Outputs[i]
+			copy(stated[s.outputAt[int(id)]:], plan.Embed(graph.Pad(p.Tensor(id).Shape, v)))
+		}
+		if err := s.at(place(s.y), len(stated)).CopyFrom(s.q, stated); err != nil {
 			return nil, fmt.Errorf("output: %w", err)
 		}
 		tr, _, err := s.arg.Begin(s.pk.vk.Digest(), s.pk.vk.Root())
@@ -112,11 +118,13 @@ func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
 	return x, y, nil
 }
 
-// input pads the input.
+// input pads the inputs.
 func (s *session) input(p *graph.Program, x []int32) error {
-	in := p.Tensor(p.Inputs[0])
-	if err := s.polys[p.Inputs[0]].CopyFrom(s.q, plan.Embed(graph.Pad(in.Shape, x))); err != nil {
-		return fmt.Errorf("input: %w", err)
+	for i, v := range p.SplitInput(x) {
+		id := p.Inputs[i]
+		if err := s.polys[id].CopyFrom(s.q, plan.Embed(graph.Pad(p.Tensor(id).Shape, v))); err != nil {
+			return fmt.Errorf("input: %w", err)
+		}
 	}
 	return nil
 }

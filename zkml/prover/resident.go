@@ -82,9 +82,11 @@ func loadKey(q *device.Queue, l *layout, params []m31.Element) (*keyMemory, erro
 	}
 	words := make([]m31.Element, l.fixed)
 	copy(words, params)
-	for i, at := range l.tables {
-		if at != nowhere {
-			copy(words[at&^fixedBit:], plan.Embed(l.plan.Tables[i].Y))
+	for i, columns := range l.tables {
+		for k, at := range columns {
+			if at != nowhere {
+				copy(words[at&^fixedBit:], plan.Embed(l.plan.Tables[i].Columns[k].Y))
+			}
 		}
 	}
 	k := new(keyMemory)

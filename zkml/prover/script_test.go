@@ -132,7 +132,7 @@ func TestLiesByScript(t *testing.T) {
 			if in.Kind != kind {
 				return
 			}
-			v, err := s.polys[s.plan.Evals[in.X].Poly].Read(s.q)
+			v, err := s.polys[s.plan.Evals[in.Factors[0]].Poly].Read(s.q)
 			if err != nil {
 				t.Fatal(err)
 			}

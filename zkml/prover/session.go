@@ -155,11 +155,12 @@ func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcrip
 	return nil
 }
 
-// complete counts the multiplicities and waits for the output's words.
+// complete counts the multiplicities and waits for the outputs' words.
 func (s *session) complete() (output []m31.Element, err error) {
 	out := s.live.Slice(s.output, s.outputEnd)
-	if p := s.plan.OutputPoly; p >= 0 {
-		if err := device.Copy(s.q, out, s.polys[p]); err != nil {
+	for _, p := range s.plan.OutputPolys {
+		at := s.outputAt[p]
+		if err := device.Copy(s.q, out.Slice(at, at+s.polys[p].Len()), s.polys[p]); err != nil {
 			return nil, fmt.Errorf("output: %w", err)
 		}
 	}

@@ -106,7 +106,7 @@ func TestForeignTable(t *testing.T) {
 	}
 	pl := k.vk.Inference().Plan
 	mult := func(l graph.Lookup) int { // the multiplicities of a lookup's table
-		i := slices.IndexFunc(pl.Leaves, func(b plan.Leaves) bool { return b.C1 == int(l.Y) })
+		i := slices.IndexFunc(pl.Leaves, func(b plan.Leaves) bool { return len(b.C) == 2 && b.C[1].Terms[0].Of == int(l.Y) })
 		return pl.Tables[pl.Leaves[i].Table].Mult
 	}
 	r := k.prove(t, hooks{

@@ -135,7 +135,7 @@ def inference(key, x, y, data, context=b"", weights=None):
         check(len(v) == len(tensor.positions()) and all(tensor.lo <= e <= tensor.hi for e in v), name)
     a = Argument(data)
     rd, t = a.rd, a.t
-    rd.magic(b"ZKWPROF\n")
+    rd.magic(b"ZKWPROF\n", 2)
     check(rd.take(32) == key.digest, "key digest")
     for v, _, name in statement:
         check(rd.take(32) == hashlib.sha256(struct.pack("<%di" % len(v), *v)).digest(), name + " binding")
@@ -147,7 +147,7 @@ def inference(key, x, y, data, context=b"", weights=None):
     params = Stack("parameters", [(("t", i), ts[i].vars) for i in g.params], pp, key.root)
     if params.place:
         stacks.append(params)
-    t.bytes(b"zkwarp zkml inference 1")
+    t.bytes(b"zkwarp zkml inference 2")
     t.bytes(key.digest)
     if key.committed:
         a.commit(params)

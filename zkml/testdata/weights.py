@@ -60,7 +60,7 @@ def key_proof(key):
             out.append(Block(width, [("m", k)], entry))
         return out
 
-    rho = a.lookups(bits, 2, blocks)
+    rho = a.lookups(bits, 1, blocks)
     binding = [challenge(t) for _ in range(max((g.tensors[i].vars for i in padded), default=0))]
     sent = []
     for i, k, own in in_limbs:

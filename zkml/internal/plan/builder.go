@@ -73,23 +73,23 @@ func (b *builder) tree() (fresh []int) {
 			}
 			return id
 		}
-		l.AtC1, l.AtMult = -1, -1
+		l.AtMult = -1
 		if l.Rows {
 			l.AtMult = need(b.Tables[l.Table].Mult)
 			continue
 		}
-		l.AtC0.Const = l.C0.Const
-		for _, t := range l.C0.Terms {
-			l.AtC0.Terms = append(l.AtC0.Terms, Term{Coef: t.Coef, Of: need(t.Of)})
-		}
-		if l.C1 >= 0 {
-			l.AtC1 = need(l.C1)
+		for _, c := range l.C {
+			at := Affine{Const: c.Const, Index: c.Index}
+			for _, t := range c.Terms {
+				at.Terms = append(at.Terms, Term{Coef: t.Coef, Of: need(t.Of)})
+			}
+			l.At = append(l.At, at)
 		}
 	}
 	return fresh
 }
 
-// table appends a table with its column of multiplicities and its leaves.
+// table appends a table with its column of multiplicities.
 func (b *builder) table(t Table) int {
 	t.Tag = uint32(len(b.Tables) + 1)
 	t.Mult = b.poly(Poly{Name: t.Name, Home: Multiplicities, Shape: []int{1 << t.Bits}})
@@ -97,10 +97,23 @@ func (b *builder) table(t Table) int {
 	return len(b.Tables) - 1
 }
 
+// rangeTable appends the table of the 2^bits numbers from first on.
+func (b *builder) rangeTable(name string, first int64, bits int) int {
+	return b.table(Table{Name: name, Bits: bits, Columns: []Column{{First: first, Vars: bits}}, Row: []RowPart{{First: first, Vars: bits}}})
+}
+
+// look appends lookups of tuples.
+func (b *builder) look(table, vars int, tuple ...Affine) {
+	b.Leaves = append(b.Leaves, Leaves{Table: table, C: tuple, Vars: vars})
+}
+
+// column is a polynomial as a column of lookups.
+func column(poly int) Affine { return Affine{Terms: []Term{{Coef: 1, Of: poly}}} }
+
 // rows appends the leaves of all tables, after the lookups.
 func (b *builder) rows() {
 	for i, t := range b.Tables {
-		b.Leaves = append(b.Leaves, Leaves{Table: i, Rows: true, C1: -1, Vars: t.Bits})
+		b.Leaves = append(b.Leaves, Leaves{Table: i, Rows: true, Vars: t.Bits})
 	}
 }
 

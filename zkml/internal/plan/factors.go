@@ -4,18 +4,25 @@ import (
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/sumcheck"
-	"github.com/zkwarp/zkwarp/zkml/graph"
 )
-
-// Factors of an instance's product, in order: the public one first if there is
-// one (the map, the weight, the guard), then the tensor, then the parameter.
 
 // Shape is the instance's sum-check.
 func (in *Instance) Shape() sumcheck.Shape {
-	if in.Kind == ZeroPadding {
-		return sumcheck.EqProduct(in.Vars, 2)
+	if in.Eq {
+		return sumcheck.EqProduct(in.Vars, in.first()+len(in.Factors))
 	}
-	return sumcheck.Product(in.Vars, 2)
+	return sumcheck.Product(in.Vars, in.first()+len(in.Factors))
+}
+
+// HasPublic says whether the first factor is public.
+func (in *Instance) HasPublic() bool { return in.Public != nil || in.Kind == ZeroPadding }
+
+// first is the place of Factors among the factors.
+func (in *Instance) first() int {
+	if in.HasPublic() {
+		return 1
+	}
+	return 0
 }
 
 // Shapes are the sum-checks of a layer's batch.
@@ -57,76 +64,6 @@ func (p *Poly) Valid(point []m31.QM31) m31.QM31 {
 	return v
 }
 
-// ValidEq is sum over the real elements z of eq(r, z) eq(s, z): the extension
-// at s of the weight of the output binding.
-func (p *Poly) ValidEq(r, s []m31.QM31) m31.QM31 {
-	v := one
-	for a, n := range p.Axes {
-		v = v.Mul(prefixEq(p.Shape[a], r[:n], s[:n]))
-		r, s = r[n:], s[n:]
-	}
-	return v
-}
-
-// prefixEq is sum over x < k of eq(r, x) eq(s, x), k <= 2^len(r). It walks k's
-// bits from the top: at a 1 bit the numbers with a 0 there are below k
-// whatever follows.
-func prefixEq(k int, r, s []m31.QM31) (sum m31.QM31) {
-	n := len(r)
-	if k >= 1<<n {
-		return mle.EqEval(r, s)
-	}
-	prefix := one
-	for i := range r {
-		hi := r[i].Mul(s[i])
-		lo := one.Sub(r[i]).Mul(one.Sub(s[i]))
-		if k>>(n-1-i)&1 == 1 {
-			sum = sum.Add(prefix.Mul(lo).Mul(mle.EqEval(r[i+1:], s[i+1:])))
-			prefix = prefix.Mul(hi)
-		} else {
-			prefix = prefix.Mul(lo)
-		}
-	}
-	return sum
-}
-
-// MapEval is the extension of a rearrangement's matrix at (out, in).
-// Cost: three products for every element, memory for the square root of their
-// number.
-func (in *Instance) MapEval(to, from []m31.QM31) (sum m31.QM31) {
-	t, f := splitEqTable(to), splitEqTable(from)
-	for e := range graph.Elements(in.From) {
-		sum = sum.Add(t.at(graph.PaddedIndex(in.To, e)).Mul(f.at(graph.PaddedIndex(in.From, e))))
-	}
-	return sum
-}
-
-// splitEq is eq of a point as a product: the tables of its first and of its
-// last coordinates.
-type splitEq struct {
-	high, low []m31.QM31
-	bits      int // of an index into low
-}
-
-func splitEqTable(point []m31.QM31) splitEq {
-	n := len(point) / 2
-	return splitEq{mle.EqTable(point[:n]), mle.EqTable(point[n:]), len(point) - n}
-}
-
-func (s *splitEq) at(i int) m31.QM31 { return s.high[i>>s.bits].Mul(s.low[i&(1<<s.bits-1)]) }
-
-// MapTable is the rearrangement's matrix with its first index bound to a
-// point: at the padded index of every real element of the source, eq of to
-// with its index in the result; zero in padding.
-func (in *Instance) MapTable(to []m31.QM31) []m31.QM31 {
-	t := mle.EqTable(to)
-	out := make([]m31.QM31, 1<<in.Vars)
-	for e := range graph.Elements(in.From) {
-		out[graph.PaddedIndex(in.From, e)] = t[graph.PaddedIndex(in.To, e)]
-	}
-	return out
-}
-
 // StackEq is eq of a claim's point, as a point of its stack, with at: the
 // block's index is a fixed prefix.
 func (p *Plan) StackEq(s *Stack, c *Claim, at []m31.QM31) m31.QM31 {
@@ -135,59 +72,80 @@ func (p *Plan) StackEq(s *Stack, c *Claim, at []m31.QM31) m31.QM31 {
 	return mle.EqIndex(at[:n], prefix).Mul(mle.EqEval(c.Point, at[n:]))
 }
 
-// Extensions are the extensions of a table's columns at point; c1 is zero if
-// there is no second column. Cost: a product for every row.
-func (t *Table) Extensions(point []m31.QM31) (c0, c1 m31.QM31) {
-	c0 = m31.Lift(m31.FromInt(t.First))
-	for i, r := range point {
-		c0 = c0.Add(r.MulBase(m31.New(1 << (len(point) - 1 - i))))
-	}
-	if t.Y != nil {
-		y := make([]m31.Element, len(t.Y))
-		for j, v := range t.Y {
-			y[j] = m31.FromInt(int64(v))
+// Extensions are the extensions of a table's columns at point. Cost: a product
+// for every listed entry.
+func (t *Table) Extensions(point []m31.QM31) []m31.QM31 {
+	out := make([]m31.QM31, len(t.Columns))
+	for i := range t.Columns {
+		c := &t.Columns[i]
+		if c.Y != nil {
+			out[i] = mle.EvaluateBase(Embed(c.Y), point)
+			continue
 		}
-		c1 = mle.EvaluateBase(y, point)
+		out[i] = m31.Lift(m31.FromInt(c.First)).Add(index(c.Shift, c.Vars, point))
 	}
-	return c0, c1
+	return out
+}
+
+// index is the extension of i >> shift & (2^vars - 1): a sum of coordinates
+// times powers of two.
+func index(shift, vars int, point []m31.QM31) (sum m31.QM31) {
+	at := point[len(point)-shift-vars:]
+	for k := range vars {
+		sum = sum.Add(at[k].MulBase(m31.New(1 << (vars - 1 - k))))
+	}
+	return sum
 }
 
 // LeafClaims are the extensions of the leaves' numerators and denominators at
 // the leaf point, from the evaluations sent: lookups have numerator 1, rows
 // minus their multiplicity, and the leaves beyond the last block are 0/1.
-// Denominators are alpha - tag - beta c0 - beta^2 c1.
+// Denominators are alpha - tag - beta c_0 - beta^2 c_1 - ...
 func (v *Values) LeafClaims(alpha, beta m31.QM31) (num, den m31.QM31, err error) {
 	p := v.Plan
 	rho := v.coords[:p.TreeVars]
 	rest := one
-	square := beta.Square()
 	for i := range p.Leaves {
 		l := &p.Leaves[i]
 		t := &p.Tables[l.Table]
+		at := rho[p.TreeVars-l.Vars:]
 		prefix := mle.EqIndex(rho[:p.TreeVars-l.Vars], uint64(l.Offset)>>l.Vars)
 		rest = rest.Sub(prefix)
-		var n, c0, c1 m31.QM31
+		n, tuple := one, []m31.QM31(nil)
 		if l.Rows {
 			m, e := v.Get(l.AtMult)
 			if e != nil {
 				return num, den, e
 			}
-			n = m.Neg()
-			c0, c1 = t.Extensions(rho[p.TreeVars-l.Vars:])
+			n, tuple = m.Neg(), t.Extensions(at)
 		} else {
-			n = one
-			if c0, err = v.Affine(l.AtC0); err != nil {
-				return num, den, err
-			}
-			if l.AtC1 >= 0 {
-				if c1, err = v.Get(l.AtC1); err != nil {
-					return num, den, err
+			for _, c := range l.At {
+				x, e := v.Affine(c)
+				if e != nil {
+					return num, den, e
 				}
+				tuple = append(tuple, x.Add(index(c.Index.Shift, c.Index.Vars, at).MulBase(c.Index.Coef)))
 			}
 		}
-		d := alpha.Sub(m31.Lift(m31.Element(t.Tag))).Sub(beta.Mul(c0)).Sub(square.Mul(c1))
 		num = num.Add(prefix.Mul(n))
-		den = den.Add(prefix.Mul(d))
+		den = den.Add(prefix.Mul(alpha.Sub(fingerprint(t.Tag, tuple, beta))))
 	}
 	return num, den.Add(rest), nil
+}
+
+// fingerprint is tag + beta c_0 + beta^2 c_1 + ...
+func fingerprint(tag uint32, tuple []m31.QM31, beta m31.QM31) (sum m31.QM31) {
+	for i := len(tuple) - 1; i >= 0; i-- {
+		sum = sum.Add(tuple[i]).Mul(beta)
+	}
+	return sum.Add(m31.Lift(m31.Element(tag)))
+}
+
+// Width is the most columns of a table.
+func (p *Plan) Width() int {
+	w := 0
+	for i := range p.Tables {
+		w = max(w, len(p.Tables[i].Columns))
+	}
+	return w
 }

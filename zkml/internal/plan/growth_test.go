@@ -65,7 +65,7 @@ func TestMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ForProgram(p); err == nil || !strings.Contains(err.Error(), "rearranged") {
+	if _, err := ForProgram(p); err == nil || !strings.Contains(err.Error(), "public maps") {
 		t.Errorf("planned: %v", err)
 	}
 }

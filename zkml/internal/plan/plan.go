@@ -23,7 +23,7 @@ const (
 	Parameters     Home = iota // committed once, in the key
 	Witness                    // committed before the lookup challenges
 	Multiplicities             // committed after the witness, before the challenges
-	Public                     // known to the verifier: the program's input
+	Public                     // known to the verifier: the program's inputs
 	Virtual                    // determined by others; never committed
 )
 
@@ -62,37 +62,70 @@ type Term struct {
 	Of   int
 }
 
-// Affine is Const plus a sum of terms over polynomials of equal shape.
+// Affine is Const plus a sum of terms over polynomials of equal shape, plus a
+// multiple of the index along one axis.
 type Affine struct {
 	Const m31.Element
 	Terms []Term
+	Index AxisIndex
 }
 
-// Table is the public table that some leaves are looked up in. Row j is
-// (First+j, Y[j]); Y is absent in range tables, whose rows have one entry.
+// AxisIndex is Coef times a part of a block's index: for entry i
+// Coef * (i >> Shift & (2^Vars - 1)). Without Vars it is 0.
+type AxisIndex struct {
+	Coef        m31.Element
+	Shift, Vars int
+}
+
+// MaxColumns is the most columns of a table.
+const MaxColumns = 4
+
+// Column is one column of a table. Row j has Y[j], or if there is no Y,
+// First + (j >> Shift & (2^Vars - 1)).
+type Column struct {
+	First       int64
+	Shift, Vars int
+	Y           []int32
+}
+
+// At is the entry of row j.
+func (c *Column) At(j int) int64 {
+	if c.Y != nil {
+		return int64(c.Y[j])
+	}
+	return c.First + int64(j>>c.Shift&(1<<c.Vars-1))
+}
+
+// RowPart is what one column of a tuple says about the row that holds it:
+// (c - First) << Shift, where c - First is below 2^Vars.
+type RowPart struct {
+	Column      int
+	First       int64
+	Vars, Shift int
+}
+
+// Table is the public table that some leaves are looked up in.
 type Table struct {
-	Name  string
-	Tag   uint32 // distinct within a plan, never 0
-	Bits  int    // 2^Bits rows
-	First int64
-	Y     []int32
-	Mult  int // the polynomial of its multiplicities
+	Name    string
+	Tag     uint32 // distinct within a plan, never 0
+	Bits    int    // 2^Bits rows
+	Columns []Column
+	Row     []RowPart // the parts add up to the number of a tuple's row
+	Mult    int       // the polynomial of its multiplicities
 }
 
 // Leaves is an aligned block of 2^Vars leaves of the fractional-sum tree:
-// either lookups of tuples (C0, C1) in a table, each with numerator 1, or the
-// rows of the table itself with numerator minus its multiplicity.
+// either lookups of tuples C in a table, each with numerator 1, or the rows of
+// the table itself with numerator minus its multiplicity.
 type Leaves struct {
 	Table  int
-	Rows   bool // the table's own rows
-	C0     Affine
-	C1     int // polynomial, -1 if the table has one entry a row
+	Rows   bool     // the table's own rows
+	C      []Affine // one a column
 	Vars   int
 	Offset int
-	// What the block is at the leaf point: C0 and C1 as evaluations, or the
+	// What the block is at the leaf point: C over evaluations, or the
 	// evaluation of the multiplicities.
-	AtC0   Affine
-	AtC1   int
+	At     []Affine
 	AtMult int
 }
 
@@ -105,33 +138,41 @@ type Relation struct {
 	Terms []Term
 }
 
-// InstanceKind is the shape of one sum-check.
+// InstanceKind says what a sum-check is about.
 type InstanceKind uint8
 
-// Kinds of sum-check. All are products of two multilinear factors.
+// Kinds of sum-check. All are products of up to three multilinear factors.
 const (
-	// Contract: out~(i, j) = sum_k x~(i, k) w~(k, j).
+	// Contract: out~(r) = sum_z P(z) a~(...) b~(...), an Einsum.
 	Contract InstanceKind = iota
-	// Rearrange: out~(r) = sum_z map~(r, z) x~(z), map a public 0/1 matrix.
+	// Rearrange: out~(r) = sum_z P(z) x~(...), P a public 0/1 matrix bound to r.
 	Rearrange
-	// Output: y~(r) = sum_z eq(r, z) valid(z) out~(z), y the public output.
+	// Embedding: out~(r) = sum_z P(z) w~(z, ...), P counts the tokens that are z.
+	Embedding
+	// Output: y~(r) = sum_z eq(r, z) valid(z) out~(z), y a public output.
 	Output
 	// ZeroPadding: 0 = sum_z eq(r, z) (1 - valid(z)) w~(z).
 	ZeroPadding
 )
 
-// Instance is one sum-check of a batch.
+// Instance is one sum-check of a batch. Its factors are, in order, the public
+// one if there is one, then those of Factors.
 type Instance struct {
-	Kind  InstanceKind
-	Name  string
-	Vars  int
-	Out   int   // claimed evaluation (Contract, Rearrange), else -1
-	At    Point // r of Output and ZeroPadding
-	X     int   // evaluation of the witness factor that results
-	W     int   // evaluation of the parameter factor (Contract), else -1
-	Trans bool  // Contract: w is stored as (j, k)
-	// Rearrange: the shapes between which elements keep their row-major order.
-	From, To []int
+	Kind InstanceKind
+	Name string
+	Vars int
+	Out  int // the claimed evaluation; -1 for Output and ZeroPadding
+	// OutPoly is the output that is bound (Output).
+	OutPoly int
+	// Eq says that the sum-check has an eq, with the point At. At is the point
+	// of Output too.
+	Eq bool
+	At Point
+	// Public is the public factor, a product over groups of the variables; nil
+	// if there is none, or if it is that of ZeroPadding.
+	Public []Axis
+	// Factors are one or two evaluations that result.
+	Factors []int
 }
 
 // Layer is one step of the reduction: evaluations that the prover sends,
@@ -169,19 +210,21 @@ type Plan struct {
 	TreeVars int
 	LeafSent []int // evaluations sent after the tree
 	// Bind is the first of BindVars coordinates drawn after LeafSent: the
-	// point of the output binding and of zero-checks.
+	// point of the output binding and of zero-checks. A smaller tensor is bound
+	// at the last ones.
 	Bind, BindVars int
-	// Given is the evaluation of the output at the binding point, if the
-	// output needs no guard: the verifier computes its value. Else -1.
-	Given  int
+	// Given is, for each output, its evaluation at the binding point, whose
+	// value the verifier computes; -1 if the output has padding and is bound by
+	// a sum-check instead.
+	Given  []int
 	Layers []Layer
 	Evals  []Eval
 	Coords int
-	// Inputs are the evaluations of the public input, which the verifier
+	// Inputs are the evaluations of public inputs, which the verifier
 	// recomputes.
 	Inputs []int
-	// OutputPoly and InputPoly are the public tensors, -1 if there is none.
-	OutputPoly, InputPoly int
+	// InputPolys and OutputPolys are the public tensors.
+	InputPolys, OutputPolys []int
 	// Limbs are the witness polynomials of ForWeights: the limbs of each
 	// parameter, least significant first; none where a table covers the bounds.
 	Limbs [][]int
@@ -189,7 +232,7 @@ type Plan struct {
 
 // Bounds on a plan, whose size may be far beyond that of its program: the
 // number of evaluations, of summands in all relations, and of elements in all
-// rearrangements, each of which the verifier looks at.
+// public maps, each of which the verifier looks at.
 const (
 	MaxEvals = 1 << 16
 	MaxTerms = 1 << 20

@@ -2,6 +2,7 @@ package plan_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -38,57 +39,68 @@ type tables struct {
 	data [][]m31.Element
 }
 
+// tuple is a row of a table or what a lookup looks up; columns that there are
+// not are zero.
+type tuple [plan.MaxColumns]m31.Element
+
 // count fills in multiplicities from the lookups, row by row.
 func (x *tables) count() {
-	rows := make([]map[[2]m31.Element]int, len(x.p.Tables))
+	rows := make([]map[tuple]int, len(x.p.Tables))
 	for i, t := range x.p.Tables {
-		rows[i] = map[[2]m31.Element]int{}
+		rows[i] = map[tuple]int{}
 		x.data[t.Mult] = make([]m31.Element, 1<<t.Bits)
 		for j := range 1 << t.Bits {
-			key := [2]m31.Element{m31.FromInt(t.First + int64(j))}
-			if t.Y != nil {
-				key[1] = m31.FromInt(int64(t.Y[j]))
-			}
-			rows[i][key] = j
+			rows[i][row(&x.p.Tables[i], j)] = j
 		}
 	}
 	for i := range x.p.Leaves {
 		if l := &x.p.Leaves[i]; !l.Rows {
-			m := x.data[x.p.Tables[l.Table].Mult]
+			t := &x.p.Tables[l.Table]
+			m := x.data[t.Mult]
 			for j := range 1 << l.Vars {
 				key := x.leaf(l, j)
-				row, ok := rows[l.Table][key]
+				found, ok := rows[l.Table][key]
 				if !ok {
-					x.t.Fatalf("%v is not in table %q", key, x.p.Tables[l.Table].Name)
+					x.t.Fatalf("%v is not in table %q", key, t.Name)
 				}
-				m[row] = m[row].Add(1)
+				// Rows may repeat one another; which of them counts is the prover's rule.
+				named := 0
+				for _, p := range t.Row {
+					named += int(key[p.Column].Sub(m31.FromInt(p.First))) << p.Shift
+				}
+				if row(t, named) != key {
+					x.t.Fatalf("%v is row %d of table %q, and row %d is another one", key, found, t.Name, named)
+				}
+				m[named] = m[named].Add(1)
 			}
 		}
 	}
 }
 
-func (x *tables) leaf(l *plan.Leaves, j int) (key [2]m31.Element) {
+func row(t *plan.Table, j int) (key tuple) {
+	for k := range t.Columns {
+		key[k] = m31.FromInt(t.Columns[k].At(j))
+	}
+	return key
+}
+
+func (x *tables) leaf(l *plan.Leaves, j int) (key tuple) {
 	if l.Rows {
-		t := &x.p.Tables[l.Table]
-		key[0] = m31.FromInt(t.First + int64(j))
-		if t.Y != nil {
-			key[1] = m31.FromInt(int64(t.Y[j]))
+		return row(&x.p.Tables[l.Table], j)
+	}
+	for k, c := range l.C {
+		key[k] = c.Const
+		for _, t := range c.Terms {
+			key[k] = key[k].Add(t.Coef.Mul(x.data[t.Of][j]))
 		}
-		return key
-	}
-	key[0] = l.C0.Const
-	for _, t := range l.C0.Terms {
-		key[0] = key[0].Add(t.Coef.Mul(x.data[t.Of][j]))
-	}
-	if l.C1 >= 0 {
-		key[1] = x.data[l.C1][j]
+		key[k] = key[k].Add(c.Index.Coef.Mul(m31.Element(j >> c.Index.Shift & (1<<c.Index.Vars - 1))))
 	}
 	return key
 }
 
 // check draws random coordinates and confirms that every identity of the plan
 // holds for the true polynomials.
-func (x *tables) check(y []m31.Element) {
+func (x *tables) check(y [][]m31.Element) {
 	t, p := x.t, x.p
 	rng := rand.New(rand.NewPCG(1, 2))
 	coords := random(rng, p.Coords)
@@ -123,17 +135,19 @@ func (x *tables) check(y []m31.Element) {
 		}
 		for k := range l.Instances {
 			in := &l.Instances[k]
-			sent[in.X]++
-			if in.W >= 0 {
-				sent[in.W]++
+			for _, id := range in.Factors {
+				sent[id]++
 			}
 			x.checkInstance(v, l, in, y)
 		}
 	}
-	if p.Given >= 0 {
-		sent[p.Given]++
-		out, _ := v.Get(p.Given)
-		if out != mle.EvaluateBase(y, v.At(p.Given)) {
+	for i, id := range p.Given {
+		if id < 0 {
+			continue
+		}
+		sent[id]++
+		out, _ := v.Get(id)
+		if out != mle.EvaluateBase(y[p.OutputPolys[i]], v.At(id)) {
 			t.Error("the output is not its own tensor")
 		}
 	}
@@ -162,7 +176,10 @@ func (x *tables) checkLeaves(v *plan.Values, ch []m31.QM31) {
 			if l.Rows {
 				n = m31.Lift(x.data[p.Tables[l.Table].Mult][j].Neg())
 			}
-			d := ch[0].Sub(m31.Lift(m31.Element(p.Tables[l.Table].Tag))).Sub(ch[1].MulBase(k[0])).Sub(ch[1].Square().MulBase(k[1]))
+			d := ch[0].Sub(m31.Lift(m31.Element(p.Tables[l.Table].Tag)))
+			for c, power := 0, ch[1]; c < plan.MaxColumns; c, power = c+1, power.Mul(ch[1]) {
+				d = d.Sub(power.MulBase(k[c]))
+			}
 			num[l.Offset+j], den[l.Offset+j] = n, d
 			sum = sum.Add(n.Mul(d.Inverse()))
 		}
@@ -188,69 +205,69 @@ func first(n int) plan.Point {
 	return at
 }
 
-func (x *tables) checkInstance(v *plan.Values, l *plan.Layer, in *plan.Instance, y []m31.Element) {
+// checkInstance compares the claim with the sum over the hypercube, and the
+// public factor's extension with its table's.
+func (x *tables) checkInstance(v *plan.Values, l *plan.Layer, in *plan.Instance, y [][]m31.Element) {
 	p := x.p
-	at := v.Point(l.Bound(in))
-	tensor := &p.Polys[p.Evals[in.X].Poly]
-	data := x.data[p.Evals[in.X].Poly]
+	bound := l.Bound(in)
+	inputs := make([][]m31.Element, len(p.Polys))
+	for _, i := range p.InputPolys {
+		inputs[i] = x.data[i]
+	}
+	public := make([]m31.QM31, 1<<in.Vars)
 	var sum, want m31.QM31
-	switch in.Kind {
-	case plan.Contract:
-		// The two evaluations at points that share their contracted part.
-		out := &p.Evals[in.Out]
-		n := p.Polys[out.Poly].Axes
-		cols := out.Point[len(out.Point)-n[len(n)-1]:]
-		rows := out.Point[:len(out.Point)-len(cols)]
-		w := p.Evals[in.W]
-		for k := range 1 << in.Vars {
-			bits := boolean(k, in.Vars)
-			xp := append(v.Point(rows), bits...)
-			wp := append(append([]m31.QM31{}, bits...), v.Point(cols)...)
-			if in.Trans {
-				wp = append(v.Point(cols), bits...)
+	for z := range public {
+		bits := boolean(z, in.Vars)
+		term := m31.OneQM31()
+		if in.HasPublic() {
+			public[z] = v.PublicEval(in, inputs, bits)
+			term = public[z]
+		}
+		if in.Eq {
+			term = term.Mul(mle.EqEval(v.Point(in.At), bits))
+		}
+		for _, id := range in.Factors {
+			e := &p.Evals[id]
+			at := v.Point(e.Point)
+			for i, c := range e.Point {
+				if k := slices.Index(bound, c); k >= 0 {
+					at[i] = bits[k]
+				}
 			}
-			sum = sum.Add(mle.EvaluateBase(data, xp).Mul(mle.EvaluateBase(x.data[w.Poly], wp)))
+			term = term.Mul(mle.EvaluateBase(x.data[e.Poly], at))
 		}
-		want, _ = v.Get(in.Out)
-	case plan.Rearrange:
-		m := in.MapTable(v.At(in.Out))
-		for z, e := range data {
-			sum = sum.Add(m[z].MulBase(e))
-		}
-		want, _ = v.Get(in.Out)
-		if mle.Evaluate(m, at) != in.MapEval(v.At(in.Out), at) {
-			x.t.Error("the map's extension is not its table's")
-		}
+		sum = sum.Add(term)
+	}
+	switch in.Kind {
 	case plan.Output:
-		r := v.Point(in.At)
-		weight := make([]m31.QM31, len(data))
-		eq := mle.EqTable(r)
-		for e := range graph.Elements(tensor.Shape) {
-			z := graph.PaddedIndex(tensor.Shape, e)
-			weight[z] = eq[z]
-			sum = sum.Add(eq[z].MulBase(data[z]))
-		}
-		want = mle.EvaluateBase(y, r)
-		if mle.Evaluate(weight, at) != tensor.ValidEq(r, at) {
-			x.t.Error("the output's weight is not its table's")
-		}
+		want = mle.EvaluateBase(y[in.OutPoly], v.Point(in.At))
 	case plan.ZeroPadding:
-		guard := make([]m31.QM31, len(data))
-		for z := range guard {
-			guard[z] = m31.OneQM31()
-		}
-		for e := range graph.Elements(tensor.Shape) {
-			guard[graph.PaddedIndex(tensor.Shape, e)] = m31.QM31{}
-		}
-		for z, g := range guard {
-			sum = sum.Add(g.MulBase(data[z]))
-		}
-		if mle.Evaluate(guard, at) != m31.OneQM31().Sub(tensor.Valid(at)) {
-			x.t.Error("the padding guard is not its table's")
-		}
+	default:
+		want, _ = v.Get(in.Out)
 	}
 	if sum != want {
 		x.t.Errorf("the sum of %q (kind %d) is not its claim", in.Name, in.Kind)
+	}
+	if in.HasPublic() && mle.Evaluate(public, v.Point(bound)) != v.PublicEval(in, inputs, v.Point(bound)) {
+		x.t.Errorf("the public factor of %q is not multilinear", in.Name)
+	}
+	// The parts' tables are what provers use.
+	if in.Public != nil {
+		table := []m31.QM31{m31.OneQM31()}
+		for i := range in.Public {
+			a := &in.Public[i]
+			var next []m31.QM31
+			part := a.Table(mle.EqTable(v.Point(a.At)), inputs)
+			for _, u := range table {
+				for _, w := range part {
+					next = append(next, u.Mul(w))
+				}
+			}
+			table = next
+		}
+		if !slices.Equal(table, public) {
+			x.t.Errorf("the tables of the public factor of %q are not what it is", in.Name)
+		}
 	}
 }
 
@@ -266,7 +283,7 @@ func boolean(k, n int) []m31.QM31 {
 func cases() []*zkmltest.Case {
 	all := zkmltest.Cases()
 	for seed := range uint64(60) {
-		all = append(all, zkmltest.Random(seed))
+		all = append(all, zkmltest.Random(seed), zkmltest.Wide(seed))
 	}
 	return all
 }
@@ -287,8 +304,12 @@ func TestProgramIdentities(t *testing.T) {
 				x.data[i] = embed(v)
 			}
 			x.count()
-			out := c.Program.Tensor(c.Program.Outputs[0])
-			x.check(embed(graph.Pad(out.Shape, c.Output())))
+			y := make([][]m31.Element, len(p.Polys))
+			for i, v := range c.Program.SplitOutput(c.Output()) {
+				id := c.Program.Outputs[i]
+				y[id] = embed(graph.Pad(c.Program.Tensor(id).Shape, v))
+			}
+			x.check(y)
 			stacks(t, p)
 		})
 	}

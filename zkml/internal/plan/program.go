@@ -2,27 +2,18 @@ package plan
 
 import (
 	"fmt"
-	"sort"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
-// ForProgram plans the proof that a program maps the public input to the
-// public output under the committed parameters. The program must be valid.
+// ForProgram plans the proof that a program maps the public inputs to the
+// public outputs under the committed parameters. The program must be valid.
 // Polynomials 0..len(p.Tensors)-1 are the program's tensors.
 func ForProgram(p *graph.Program) (*Plan, error) {
 	b := &builder{ids: map[string]int{}}
-	if len(p.Inputs) != 1 || len(p.Outputs) != 1 {
-		return nil, fmt.Errorf("plan: %d inputs and %d outputs, one of each can be proved", len(p.Inputs), len(p.Outputs))
-	}
 	defs := make([]graph.Op, len(p.Tensors))
-	for i, op := range p.Ops {
-		switch op.(type) {
-		case graph.MatMul, graph.Linear, graph.Lookup, graph.Reshape:
-		default:
-			return nil, fmt.Errorf("plan: operation %d (%s -> %q) cannot be proved yet", i, op.Kind(), p.Tensors[op.Outputs()[0]].Name)
-		}
+	for _, op := range p.Ops {
 		for _, t := range op.Outputs() {
 			defs[t] = op
 		}
@@ -35,7 +26,7 @@ func ForProgram(p *graph.Program) (*Plan, error) {
 		}
 		b.poly(Poly{Name: t.Name, Home: home, Shape: t.Shape})
 	}
-	b.InputPoly, b.OutputPoly, b.Given = int(p.Inputs[0]), int(p.Outputs[0]), -1
+	b.InputPolys, b.OutputPolys = numbers(p.Inputs), numbers(p.Outputs)
 	w := walker{builder: b, program: p, defs: defs, sources: sources(p)}
 	w.lookups()
 	for h := range b.Stacks {
@@ -58,7 +49,7 @@ type walker struct {
 	defs    []graph.Op // by tensor
 	sources []int      // by tensor
 	terms   int        // of all relations
-	moved   int        // elements of all rearrangements
+	moved   int        // elements of all public maps
 }
 
 // sources follows, for every tensor, the reshapes before it that leave the
@@ -79,178 +70,183 @@ func sources(p *graph.Program) []int {
 // source is the tensor that a tensor is evaluated as.
 func (w *walker) source(tensor int) int { return w.sources[tensor] }
 
-// lookups lists tables in the program's order, then range tables by size, and
-// the leaves of every lookup: (q, y) in the operation's table and r in
-// [0, 2^s). The quotient q = (x + 2^(s-1) - r) / 2^s is affine in x and r.
-func (w *walker) lookups() {
-	tables, ranges := map[int]int{}, map[int]int{}
-	var ops []graph.Lookup
-	for _, op := range w.program.Ops {
-		if l, ok := op.(graph.Lookup); ok {
-			ops = append(ops, l)
-			tables[l.Table] = -1
-			if l.Shift > 0 {
-				ranges[int(l.Shift)] = -1
+func numbers(ids []graph.TensorID) []int {
+	out := make([]int, len(ids))
+	for i, id := range ids {
+		out[i] = int(id)
+	}
+	return out
+}
+
+// bind hands out the binding point and, for outputs without padding, their
+// evaluations there. A padded output goes through a sum-check of the first
+// layer, since its padding is not public.
+func (w *walker) bind() (fresh []int) {
+	for _, o := range w.OutputPolys {
+		w.BindVars = max(w.BindVars, w.Polys[o].Vars)
+	}
+	w.Bind = w.coords(w.BindVars)
+	for _, o := range w.OutputPolys {
+		given := -1
+		if out := &w.Polys[o]; !out.Padded() {
+			var isNew bool
+			if given, isNew = w.eval(w.source(o), w.bindAt(out)); isNew {
+				fresh = append(fresh, given)
 			}
 		}
-	}
-	for _, i := range sortedKeys(tables) {
-		t := &w.program.Tables[i]
-		half := int64(1) << (t.Bits - 1)
-		tables[i] = w.table(Table{Name: t.Name, Bits: int(t.Bits), First: -half, Y: t.Y})
-	}
-	for _, s := range sortedKeys(ranges) {
-		ranges[s] = w.table(Table{Name: fmt.Sprintf("range %d", s), Bits: s})
-	}
-	for _, l := range ops {
-		x, vars := w.source(int(l.X)), w.Polys[l.Y].Vars
-		inverse := m31.New(1 << l.Shift).Inverse()
-		q := Affine{Const: m31.FromInt(l.Half()).Mul(inverse), Terms: []Term{{Coef: inverse, Of: x}}}
-		if l.Shift > 0 {
-			q.Terms = append(q.Terms, Term{Coef: inverse.Neg(), Of: int(l.Rem)})
-		}
-		w.Leaves = append(w.Leaves, Leaves{Table: tables[l.Table], C0: q, C1: int(l.Y), Vars: vars})
-		if l.Shift > 0 {
-			r := Affine{Terms: []Term{{Coef: 1, Of: int(l.Rem)}}}
-			w.Leaves = append(w.Leaves, Leaves{Table: ranges[int(l.Shift)], C0: r, C1: -1, Vars: vars})
-		}
-	}
-	w.rows()
-}
-
-func sortedKeys(m map[int]int) []int {
-	var k []int
-	for i := range m {
-		k = append(k, i)
-	}
-	sort.Ints(k)
-	return k
-}
-
-// bind hands out the binding point and, if the output has no padding, the
-// evaluation of the output there. A padded output goes through a sum-check of
-// the first layer, since its padding is not public.
-func (w *walker) bind() (fresh []int) {
-	out := &w.Polys[w.OutputPoly]
-	w.BindVars = out.Vars
-	w.Bind = w.coords(out.Vars)
-	if out.Padded() {
-		return nil
-	}
-	id, isNew := w.eval(w.source(w.OutputPoly), span(w.Bind, out.Vars))
-	w.Given = id
-	if isNew {
-		fresh = append(fresh, id)
+		w.Given = append(w.Given, given)
 	}
 	return fresh
 }
 
-// reduce adds layers until every evaluation is one of a commitment or of the
+// bindAt is the last coordinates of the binding point, as many as p has.
+func (b *builder) bindAt(p *Poly) Point { return span(b.Bind+b.BindVars-p.Vars, p.Vars) }
+
+// reduce adds layers until every evaluation is one of a commitment or of a
 // public input.
 func (w *walker) reduce(fresh []int) error {
 	for first := true; ; first = false {
-		var layer Layer
-		if first && w.Given < 0 {
-			out := &w.Polys[w.OutputPoly]
-			layer.Instances = append(layer.Instances, Instance{Kind: Output, Name: out.Name, Vars: out.Vars, Out: -1, At: span(w.Bind, out.Vars), W: -1})
+		layer := &layerBuilder{walker: w}
+		for i, o := range w.OutputPolys {
+			if first && w.Given[i] < 0 {
+				layer.output(o)
+			}
 		}
 		for len(fresh) > 0 {
 			id := fresh[0]
 			fresh = fresh[1:]
-			more, err := w.expand(&layer, id)
+			more, err := layer.expand(id)
 			if err != nil {
 				return err
 			}
 			fresh = append(fresh, more...)
 			if len(w.Evals) > MaxEvals || w.terms > MaxTerms || w.moved > MaxMoved {
-				return fmt.Errorf("plan: more than %d evaluations, %d summands or %d rearranged elements: too many uses of tensors that are not committed", MaxEvals, MaxTerms, MaxMoved)
+				return fmt.Errorf("plan: more than %d evaluations, %d summands or %d elements of public maps: too many uses of tensors that are not committed", MaxEvals, MaxTerms, MaxMoved)
 			}
 		}
 		if len(layer.Relations) == 0 && len(layer.Instances) == 0 {
 			return nil
 		}
-		fresh = w.batch(&layer)
-		w.Layers = append(w.Layers, layer)
+		fresh = layer.batch()
+		w.Layers = append(w.Layers, layer.Layer)
 	}
 }
 
+// layerBuilder accumulates a layer.
+type layerBuilder struct {
+	*walker
+	Layer
+	factors [][]factor // by instance
+}
+
+// factor is a tensor in a sum-check, and where its point comes from: the
+// instance's variables and coordinates that are known.
+type factor struct {
+	tensor int
+	point  Point // variable k of the sum-check is -1 - k
+}
+
+// add appends a sum-check.
+func (l *layerBuilder) add(in Instance, factors ...factor) {
+	for i := range in.Public {
+		l.moved += in.Public[i].moved()
+	}
+	l.Instances, l.factors = append(l.Instances, in), append(l.factors, factors)
+}
+
+// variables are the variables first..first+n-1 of a sum-check.
+func variables(first, n int) Point {
+	p := make(Point, n)
+	for i := range p {
+		p[i] = int32(-1 - first - i)
+	}
+	return p
+}
+
+// batch hands out the challenges of the layer's sum-checks and lists the
+// evaluations of the factors that result.
+func (l *layerBuilder) batch() (fresh []int) {
+	for i := range l.Instances {
+		l.Rounds = max(l.Rounds, l.Instances[i].Vars)
+	}
+	l.First = l.coords(l.Rounds)
+	for i := range l.Instances {
+		in := &l.Instances[i]
+		begin := int32(l.First + l.Rounds - in.Vars)
+		for _, f := range l.factors[i] {
+			for k, c := range f.point {
+				if c < 0 {
+					f.point[k] = begin + (-1 - c)
+				}
+			}
+			id, isNew := l.eval(l.source(f.tensor), f.point)
+			if isNew {
+				fresh = append(fresh, id)
+			}
+			in.Factors = append(in.Factors, id)
+		}
+	}
+	return fresh
+}
+
+// output binds a padded output to its stated values.
+func (l *layerBuilder) output(o int) {
+	out := &l.Polys[o]
+	at := l.bindAt(out)
+	in := Instance{Kind: Output, Name: out.Name, Vars: out.Vars, Out: -1, OutPoly: o, At: at, Public: make([]Axis, 0, len(out.Axes))}
+	for a, v := range out.Axes {
+		in.Public = append(in.Public, Axis{Vars: v, At: at[:v:v], Extent: out.Shape[a]})
+		at = at[v:]
+	}
+	l.add(in, factor{o, variables(0, out.Vars)})
+}
+
 // expand replaces an evaluation of a virtual tensor by what defines it.
-func (w *walker) expand(layer *Layer, id int) (fresh []int, err error) {
-	e := w.Evals[id]
-	p := &w.Polys[e.Poly]
+func (l *layerBuilder) expand(id int) (fresh []int, err error) {
+	e := l.Evals[id]
+	p := &l.Polys[e.Poly]
 	if p.Home != Virtual {
 		return nil, nil
 	}
-	switch op := w.defs[e.Poly].(type) {
+	switch op := l.defs[e.Poly].(type) {
 	case graph.Linear:
-		w.terms += len(op.Terms)
-		r := Relation{Name: p.Name, Out: id, Const: m31.FromInt(op.Const)}
-		for _, t := range op.Terms {
-			x := w.source(int(t.T))
-			in, isNew := w.eval(x, broadcast(p, &w.Polys[t.T], e.Point))
-			r.Terms = append(r.Terms, Term{Coef: m31.FromInt(t.Coef), Of: in})
-			if isNew {
-				layer.Sent = append(layer.Sent, in)
-				fresh = append(fresh, in)
-			}
+		terms := make([]factor, len(op.Terms))
+		coefs := make([]m31.Element, len(op.Terms))
+		for i, t := range op.Terms {
+			terms[i], coefs[i] = factor{int(t.T), broadcast(p, &l.Polys[t.T], e.Point)}, m31.FromInt(t.Coef)
 		}
-		layer.Relations = append(layer.Relations, r)
+		return l.relate(id, m31.FromInt(op.Const), coefs, terms), nil
 	case graph.MatMul:
-		x := &w.Polys[op.X]
-		layer.Instances = append(layer.Instances, Instance{Kind: Contract, Name: p.Name, Vars: x.Axes[len(x.Axes)-1], Out: id, Trans: op.TransW, X: int(op.X), W: int(op.W)})
+		l.contract(id, productOf(op, len(p.Axes)))
+	case graph.Einsum:
+		l.contract(id, op)
+	case graph.Rearrange:
+		return l.rearrange(id, op), nil
+	case graph.Embed:
+		l.embed(id, op)
 	case graph.Reshape: // free ones never get here: see source
-		from, to := w.program.Tensors[op.X].Shape, w.program.Tensors[op.Out].Shape
-		w.moved += graph.Elements(from)
-		layer.Instances = append(layer.Instances, Instance{Kind: Rearrange, Name: p.Name, Vars: w.Polys[op.X].Vars, Out: id, X: int(op.X), W: -1, From: from, To: to})
+		l.reshape(id, op)
 	default:
 		return nil, fmt.Errorf("plan: virtual tensor %q is defined by %T", p.Name, op)
 	}
 	return fresh, nil
 }
 
-// batch hands out the challenges of the layer's sum-checks and replaces the
-// tensors in Instance.X and W by the evaluations that result.
-func (w *walker) batch(layer *Layer) (fresh []int) {
-	for i := range layer.Instances {
-		layer.Rounds = max(layer.Rounds, layer.Instances[i].Vars)
-	}
-	layer.First = w.coords(layer.Rounds)
-	result := func(tensor int, at Point) int {
-		id, isNew := w.eval(w.source(tensor), at)
+// relate adds the relation that evaluation id is a sum of terms.
+func (l *layerBuilder) relate(id int, constant m31.Element, coefs []m31.Element, terms []factor) (fresh []int) {
+	l.terms += len(terms)
+	r := Relation{Name: l.Polys[l.Evals[id].Poly].Name, Out: id, Const: constant}
+	for i, t := range terms {
+		in, isNew := l.eval(l.source(t.tensor), t.point)
+		r.Terms = append(r.Terms, Term{Coef: coefs[i], Of: in})
 		if isNew {
-			fresh = append(fresh, id)
-		}
-		return id
-	}
-	for i := range layer.Instances {
-		in := &layer.Instances[i]
-		bound := span(layer.First+layer.Rounds-in.Vars, in.Vars)
-		switch in.Kind {
-		case Contract:
-			out := &w.Evals[in.Out]
-			rows, cols := splitColumns(&w.Polys[out.Poly], out.Point)
-			k := concat(bound, cols)
-			if in.Trans {
-				k = concat(cols, bound)
-			}
-			in.X, in.W = result(in.X, concat(rows, bound)), result(in.W, k)
-		case Rearrange:
-			in.X = result(in.X, bound)
-		case Output:
-			in.X = result(w.OutputPoly, bound)
+			l.Sent = append(l.Sent, in)
+			fresh = append(fresh, in)
 		}
 	}
+	l.Relations = append(l.Relations, r)
 	return fresh
 }
-
-// splitColumns cuts a point of p into the coordinates of all axes but the last
-// and those of the last.
-func splitColumns(p *Poly, at Point) (rows, cols Point) {
-	n := p.Vars - p.Axes[len(p.Axes)-1]
-	return at[:n:n], at[n:]
-}
-
-func concat(a, b Point) Point { return append(append(make(Point, 0, len(a)+len(b)), a...), b...) }
 
 // broadcast is the point of a term of a linear operation: the coordinates of
 // the axes that the term has, aligned from the right.

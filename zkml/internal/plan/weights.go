@@ -24,7 +24,6 @@ const (
 // each value of the range once, and only those, since 2^k < p.
 func ForWeights(p *graph.Program) (*Plan, error) {
 	b := &builder{ids: map[string]int{}}
-	b.InputPoly, b.OutputPoly, b.Given = -1, -1, -1
 	params := p.Params()
 	for _, id := range params {
 		t := &p.Tensors[id]
@@ -41,15 +40,12 @@ func ForWeights(p *graph.Program) (*Plan, error) {
 	table := func(first int64, bits int) int {
 		i, ok := tables[window{first, bits}]
 		if !ok {
-			i = b.table(Table{Name: fmt.Sprintf("range of %d bits from %d", bits, first), Bits: bits, First: first})
+			i = b.rangeTable(fmt.Sprintf("range of %d bits from %d", bits, first), first, bits)
 			tables[window{first, bits}] = i
 		}
 		return i
 	}
-	look := func(poly, table int) {
-		c := Affine{Terms: []Term{{Coef: 1, Of: poly}}}
-		b.Leaves = append(b.Leaves, Leaves{Table: table, C0: c, C1: -1, Vars: b.Polys[poly].Vars})
-	}
+	look := func(poly, table int) { b.look(table, b.Polys[poly].Vars, column(poly)) }
 	for i, id := range params {
 		t := &p.Tensors[id]
 		var limbs []int
@@ -102,14 +98,14 @@ func (b *builder) weightLayer(p *graph.Program, params []graph.TensorID) {
 			layer.Relations = append(layer.Relations, r)
 		}
 		if q.Padded() {
-			layer.Instances = append(layer.Instances, Instance{Kind: ZeroPadding, Name: q.Name, Vars: q.Vars, Out: -1, At: span(b.Bind+b.BindVars-q.Vars, q.Vars), X: i, W: -1})
+			layer.Instances = append(layer.Instances, Instance{Kind: ZeroPadding, Name: q.Name, Vars: q.Vars, Out: -1, Eq: true, At: b.bindAt(q), Factors: []int{i}})
 			layer.Rounds = max(layer.Rounds, q.Vars)
 		}
 	}
 	layer.First = b.coords(layer.Rounds)
 	for i := range layer.Instances {
 		in := &layer.Instances[i]
-		in.X, _ = b.eval(in.X, span(layer.First+layer.Rounds-in.Vars, in.Vars))
+		in.Factors[0], _ = b.eval(in.Factors[0], layer.Bound(in))
 	}
 	if len(layer.Relations) > 0 || len(layer.Instances) > 0 {
 		b.Layers = append(b.Layers, layer)

@@ -29,7 +29,8 @@ func (c *Case) Output() []int32 {
 
 type maker struct {
 	*graph.Builder
-	rng *rand.Rand
+	rng  *rand.Rand
+	uses map[graph.TensorID]bool // what Wide has used
 }
 
 func (m *maker) values(n, bound int) []int32 {
