@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 )
 
@@ -31,8 +32,42 @@ func sample(t testing.TB) (*Program, *Weights, []int32) {
 	return p, weights, randomValues(newRand(3), 30, 0, 127)
 }
 
+// composed is a program with all operations that sample has not, two inputs and two outputs, every kind of table and of map.
+func composed(t testing.TB) (*Program, *Weights, []int32) {
+	t.Helper()
+	rng := newRand(30)
+	b := NewBuilder("composed")
+	tokens := b.Input("tokens", []int{3}, 0, 4, 1)
+	x := b.Input("x", []int{3, 2, 5}, -8, 7, 1)
+	e := b.Embed("embedded", tokens, b.Param("rows", []int{5, 4}, randomValues(rng, 20, -8, 7), 1), 1)
+	s := b.Einsum("scores", "td,kd->tk", e, e, 1)
+	r := b.Rearrange("windows", x, []AxisMap{
+		{Axis: 2, Shape: []int{3, 2}, Index: []int32{-1, 0, 1, 2, 3, 4}}, {Axis: 0, Shape: []int{3}}, {Axis: 1, Index: []int32{1}},
+	}, []int{2, 0, 1})
+	table := make([]int32, 1<<8)
+	for i := range table {
+		table[i] = int32(i*i%200) - 100
+	}
+	pair := b.Pair("pair", r, r, b.PairTable("product", 4, 4, table), 1)
+	total := b.Einsum("total", "twc->t", pair, None, 1)
+	lo := b.Tensor(s)
+	limit := max(-lo.Lo, lo.Hi)
+	th := append(steps(rng, 6, limit), slices.Concat(steps(rng, 6, limit), steps(rng, 6, limit))...)
+	y := b.Threshold("codes", s, 0, b.StepsTable("steps", 3, -3, limit, th), 1)
+	p, w, err := b.BuildAll([]TensorID{y, b.Linear("sum", []Term{{3, total}, {1, y}}, 1, 1)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p, w, append(randomValues(rng, 3, 0, 4), randomValues(rng, 30, -8, 7)...)
+}
+
 func TestEncodeRoundTrip(t *testing.T) {
-	p, w, _ := sample(t)
+	roundTrip(t, sample)
+	roundTrip(t, composed)
+}
+
+func roundTrip(t *testing.T, build func(testing.TB) (*Program, *Weights, []int32)) {
+	p, w, _ := build(t)
 	code, err := p.Encode()
 	if err != nil {
 		t.Fatal(err)
@@ -64,6 +99,12 @@ func TestEncodeRoundTrip(t *testing.T) {
 // those very bytes (so the digest sees the change).
 func TestDecodeRejects(t *testing.T) {
 	p, w, _ := mlp(t, 9, 1, 3, 2)
+	decodeRejects(t, p, w)
+	p, w, _ = composed(t)
+	decodeRejects(t, p, w)
+}
+
+func decodeRejects(t *testing.T, p *Program, w *Weights) {
 	code, _ := p.Encode()
 	data, _ := w.Encode(p)
 	for n := range code {
@@ -126,9 +167,11 @@ func FuzzDecodeProgram(f *testing.F) {
 		code, _ := p.Encode()
 		f.Add(code)
 	}
-	p, _, _ := sample(f)
-	code, _ := p.Encode()
-	f.Add(code)
+	for _, build := range []func(testing.TB) (*Program, *Weights, []int32){sample, composed} {
+		p, _, _ := build(f)
+		code, _ := p.Encode()
+		f.Add(code)
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		p, err := DecodeProgram(data)
 		if err != nil {

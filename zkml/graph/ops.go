@@ -203,7 +203,7 @@ func TableOf(op Op) (table int, ok bool) {
 func (o Rearrange) clone() Rearrange {
 	o.Maps = slices.Clone(o.Maps)
 	for i := range o.Maps {
-		o.Maps[i].Shape, o.Maps[i].Index = slices.Clone(o.Maps[i].Shape), slices.Clone(o.Maps[i].Index)
+		o.Maps[i].Shape, o.Maps[i].Index = append([]int{}, o.Maps[i].Shape...), slices.Clone(o.Maps[i].Index)
 	}
 	o.Perm = slices.Clone(o.Perm)
 	return o

@@ -17,9 +17,10 @@ func (p *Program) inferPair(op Pair) ([]result, error) {
 	if err != nil {
 		return nil, err
 	}
-	for x, bits := range map[*Tensor]uint8{a: t.Bits, b: t.Bits2} {
-		if !x.bounds().within(bits) {
-			return nil, fmt.Errorf("%q in [%d, %d] can leave the %d bits that the table %q has for it", x.Name, x.Lo, x.Hi, bits, t.Name)
+	bits := [2]uint8{t.Bits, t.Bits2}
+	for i, x := range [2]*Tensor{a, b} {
+		if !x.bounds().within(bits[i]) {
+			return nil, fmt.Errorf("%q in [%d, %d] can leave the %d bits that the table %q has for it", x.Name, x.Lo, x.Hi, bits[i], t.Name)
 		}
 	}
 	return []result{{Column, slices.Clone(a.Shape), interval{t.YLo, t.YHi}}}, nil
