@@ -130,7 +130,7 @@ def inference(key, x, y, data, context=b"", weights=None):
     """Checks a proof. weights is the encoding of weights that are public."""
     g = key.program
     weights = public(key, weights) if key.public else None
-    statement = ((x, g.tensors[g.input], "input"), (y, g.tensors[g.output], "output"))
+    statement = ((x, g.tensors[g.inputs[0]], "input"), (y, g.tensors[g.outputs[0]], "output"))
     for v, tensor, name in statement:
         check(len(v) == len(tensor.positions()) and all(tensor.lo <= e <= tensor.hi for e in v), name)
     a = Argument(data)
@@ -163,7 +163,7 @@ def inference(key, x, y, data, context=b"", weights=None):
             stacks.append(s)
         a.lookups(bits, 2, inference_blocks(g, g.tables, ranges))
 
-    out = ts[g.output]
+    out = ts[g.outputs[0]]
     binding = [challenge(t) for _ in range(out.vars)]
     a.log("output binding", out.vars)
     bound = weigh(eqs(binding), zip(out.positions(), y))
@@ -174,16 +174,16 @@ def inference(key, x, y, data, context=b"", weights=None):
             for j in out.positions():
                 w = w + here[j] * there[j]
             check(w == es[0], "public factor")
-            a.put(("t", g.home(g.output)), at, es[1], "sum-check")
+            a.put(("t", g.home(g.outputs[0])), at, es[1], "sum-check")
         first.append((Claim(out.vars, [(ONE, (0, 1))], bound), bind))
     else:
-        given = (("t", g.home(g.output)), tuple(binding))
+        given = (("t", g.home(g.outputs[0])), tuple(binding))
         a.put(*given, bound, "output binding")
     while layer(a, g, first, given):
         first = []
     for poly, point in a.order:
-        if poly == ("t", g.input):
-            want = weigh(eqs(point), zip(ts[g.input].positions(), x))
+        if poly == ("t", g.inputs[0]):
+            want = weigh(eqs(point), zip(ts[g.inputs[0]].positions(), x))
             check(a.value(poly, point) == want, "input binding")
     a.finish(stacks, weights)
     return a
