@@ -58,7 +58,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 			if err := a.enough("model "+args[0], modelBytes(model)); err != nil {
 				return err
 			}
-			samples, err := a.loadSamples(data, model.Values[model.Input].Shape)
+			samples, err := a.loadSamples(data, model.Values[model.Inputs[0]].Shape)
 			if err != nil {
 				return err
 			}

@@ -198,11 +198,11 @@ func (d *demo) accuracy() error {
 			return err
 		}
 		x := d.images[i].Values()
-		values, err := d.model.Run(x)
+		values, err := d.model.RunOne(x)
 		if err != nil {
 			return err
 		}
-		scores := values[d.model.Output]
+		scores := values[d.model.Outputs[0]]
 		if int(graph.ArgMax(scores, []int{len(scores)}, 0, false)[0]) == d.labels[i] {
 			float++
 		}

@@ -155,6 +155,26 @@ func viewCalibration(c *quant.Calibration) *view {
 	return v
 }
 
+// numbered names one of several things of a kind.
+func numbered(what string, i, n int) string {
+	if n == 1 {
+		return what
+	}
+	return fmt.Sprintf("%s %d", what, i)
+}
+
+// operation names a primitive operation and the operator that it comes from.
+func operation(n *onnx.Node) string {
+	op := n.Op.String()
+	if n.Op == onnx.OpUnary {
+		op = n.Attr.Func.String()
+	}
+	if strings.EqualFold(op, n.Origin) {
+		return n.Origin
+	}
+	return n.Origin + " (" + op + ")"
+}
+
 func viewModel(m *onnx.Model) *view {
 	v := &view{Kind: "ONNX model"}
 	v.fact("name", m.Name)
@@ -163,8 +183,12 @@ func viewModel(m *onnx.Model) *view {
 	describe := func(i int) string {
 		return m.Values[i].Name + " " + tensorio.ShapeText(m.Values[i].Shape)
 	}
-	v.fact("input", describe(m.Input))
-	v.fact("output", describe(m.Output))
+	for i, id := range m.Inputs {
+		v.fact(numbered("input", i, len(m.Inputs)), describe(id))
+	}
+	for i, id := range m.Outputs {
+		v.fact(numbered("output", i, len(m.Outputs)), describe(id))
+	}
 	v.fact("weights", m.Weights())
 	t := table{Name: "nodes", Columns: []string{"node", "operator", "output", "shape", "weights", "multiply-adds"}}
 	for _, n := range m.Nodes {
@@ -179,16 +203,12 @@ func viewModel(m *onnx.Model) *view {
 			}
 			weights += in.Const.Len()
 		}
-		if n.Op == "Gemm" || n.Op == "MatMul" {
-			shape := m.Values[n.Inputs[0]].Shape
-			depth := shape[len(shape)-1]
-			if n.Attr.TransA {
-				depth = shape[0]
-			}
-			work = tensorio.Elements(out.Shape) * depth
+		if n.Op == onnx.OpEinsum {
+			work = m.Work(&n)
 		}
-		t.Rows = append(t.Rows, []any{n.Name, n.Op, out.Name, tensorio.ShapeText(out.Shape), weights, work})
-		v.nodes = append(v.nodes, node{Name: out.Name, Op: n.Op, Shape: tensorio.ShapeText(out.Shape), From: from,
+		op := operation(&n)
+		t.Rows = append(t.Rows, []any{n.Name, op, out.Name, tensorio.ShapeText(out.Shape), weights, work})
+		v.nodes = append(v.nodes, node{Name: out.Name, Op: op, Shape: tensorio.ShapeText(out.Shape), From: from,
 			Cost: max(work, tensorio.Elements(out.Shape)), Params: weights})
 	}
 	v.Tables = append(v.Tables, t)

@@ -30,11 +30,11 @@ func (a *app) enough(what string, need int64) error {
 	return nil
 }
 
-// modelBytes is what a run of the model holds: a float64 for every element.
+// modelBytes is what a run of the model holds: a float32 for every element of a tensor and a float64 for the copy of it.
 func modelBytes(m *onnx.Model) (n int64) {
 	for i := range m.Values {
 		if v := &m.Values[i]; v.Const == nil {
-			n += 8 * int64(graph.Elements(v.Shape))
+			n += 12 * int64(graph.Elements(v.Shape))
 		}
 	}
 	return n

@@ -14,7 +14,7 @@ func TestDigits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Values[m.Input].Shape; !slices.Equal(got, []int{1, 1, 28, 28}) {
+	if got := m.Values[m.Inputs[0]].Shape; !slices.Equal(got, []int{1, 1, 28, 28}) {
 		t.Fatalf("input shape %v", got)
 	}
 	if m.Weights() != 784*128+128+128*10+10 {
@@ -26,11 +26,11 @@ func TestDigits(t *testing.T) {
 	}
 	right := 0
 	for i := range images {
-		values, err := m.Run(images[i].Values())
+		values, err := m.RunOne(images[i].Values())
 		if err != nil {
 			t.Fatal(err)
 		}
-		scores := values[m.Output]
+		scores := values[m.Outputs[0]]
 		if slices.Index(scores, slices.Max(scores)) == labels[i] {
 			right++
 		}

@@ -4,148 +4,213 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"slices"
-
-	"github.com/zkwarp/zkwarp/zkml/graph"
+	"sync"
+	"sync/atomic"
 )
 
-// Run evaluates the model on one input (row-major, as many elements as the input's shape has) and returns the elements of every value,
-// indexed like Model.Values. Each result is computed in float64 and rounded to float32, as a float32 runtime with exact inner sums
-// would. Indices (ArgMax) come as whole numbers. No operation here depends on fused multiply-add, so sums agree on all machines.
-func (m *Model) Run(x []float64) ([][]float64, error) {
-	in := m.Values[m.Input]
-	if len(x) != elements(in.Shape) {
-		return nil, fmt.Errorf("model input %s: %d values, expected %d for shape %v", Quote(in.Name), len(x), elements(in.Shape), in.Shape)
+// Run evaluates the model on its inputs and returns the elements of every value, indexed like Model.Values. Each operation is computed
+// from float32 operands with sums in float64, and its result rounded to float32; integers are exact. No operation here depends on
+// fused multiply-add, so sums agree on all machines.
+func (m *Model) Run(inputs []*Tensor) ([]*Tensor, error) {
+	out := make([]*Tensor, len(m.Values))
+	err := m.Visit(inputs, func(id int, t *Tensor) error {
+		out[id] = t
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("model input %s, element %d is %g", Quote(in.Name), i, v)
-		}
-	}
-	values := make([][]float64, len(m.Values))
-	values[m.Input] = slices.Clone(x)
-	for i := range m.Nodes {
-		n := &m.Nodes[i]
-		operands := make([]*Tensor, len(n.Inputs))
-		for k, id := range n.Inputs {
-			v := &m.Values[id]
-			if operands[k] = v.Const; v.Const == nil {
-				operands[k] = &Tensor{Shape: v.Shape, Real: values[id]}
-			}
-		}
-		out, err := evaluate(n, operands, m.Values[n.Output].Shape)
-		if err != nil {
-			return nil, fmt.Errorf("node %s (%s): %w", Quote(n.Name), n.Op, err)
-		}
-		values[n.Output] = out
-	}
-	return values, nil
-}
-
-// evaluate computes one node.
-func evaluate(n *Node, in []*Tensor, shape []int) ([]float64, error) {
-	out := make([]float64, elements(shape))
-	switch n.Op {
-	case "Gemm", "MatMul":
-		product(n, in, shape, out)
-	case "Add", "Sub", "Mul", "Div":
-		pairwise(n.Op, in[0], in[1], shape, out)
-	case "Relu", "Clip", "Sigmoid", "Tanh":
-		for i, v := range in[0].Real {
-			out[i] = n.unary(v)
-		}
-	case "Reshape", "Flatten":
-		copy(out, in[0].Real)
-	case "Softmax":
-		copy(out, in[0].Real)
-		graph.Softmax(out, in[0].Shape, n.Attr.Axis, n.Attr.Span)
-	case "ArgMax":
-		out = graph.ArgMax(in[0].Real, in[0].Shape, n.Attr.Axis, n.Attr.Last)
-	default:
-		return nil, fmt.Errorf("operator %s has no evaluation", n.Op)
-	}
-	for i, v := range out {
-		out[i] = float64(float32(v))
-		if math.IsNaN(out[i]) || math.IsInf(out[i], 0) {
-			return nil, errors.New("the result is not finite in float32")
+	for id := range m.Values {
+		if out[id] == nil {
+			out[id] = m.Values[id].Const
 		}
 	}
 	return out, nil
 }
 
-// unary is the function of an activation node.
-func (n *Node) unary(v float64) float64 {
+// RunOne is Run for a model with one input, with float64 in and out; constants are left out.
+func (m *Model) RunOne(x []float64) ([][]float64, error) {
+	if len(m.Inputs) != 1 {
+		return nil, fmt.Errorf("one input given, the model has %d", len(m.Inputs))
+	}
+	out := make([][]float64, len(m.Values))
+	return out, m.Visit([]*Tensor{m.Values[m.Inputs[0]].Tensor(x)}, func(id int, t *Tensor) error {
+		out[id] = t.Float64s()
+		return nil
+	})
+}
+
+// Visit is Run for models whose values do not fit memory together: it shows every input and every result once, in order. The tensors may
+// be kept but not changed.
+func (m *Model) Visit(inputs []*Tensor, visit func(id int, t *Tensor) error) error {
+	if err := m.checkInputs(inputs); err != nil {
+		return err
+	}
+	values := make([]*Tensor, len(m.Values))
+	left := make([]int, len(m.Values))
+	for id, uses := range m.Uses() {
+		left[id] = len(uses)
+	}
+	for i, id := range m.Inputs {
+		values[id] = inputs[i]
+		if err := visit(id, inputs[i]); err != nil {
+			return err
+		}
+	}
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		operands := make([]*Tensor, len(n.Inputs))
+		for k, id := range n.Inputs {
+			if operands[k] = m.Values[id].Const; operands[k] == nil {
+				operands[k] = values[id]
+			}
+		}
+		out, err := n.evaluate(operands, &m.Values[n.Output])
+		if err != nil {
+			return fmt.Errorf("node %s (%s): %w", Quote(n.Name), n.Origin, err)
+		}
+		values[n.Output] = out
+		if err := visit(n.Output, out); err != nil {
+			return err
+		}
+		for _, id := range n.Inputs {
+			if left[id]--; left[id] == 0 {
+				values[id] = nil
+			}
+		}
+	}
+	return nil
+}
+
+// checkInputs checks counts, kinds and ranges of the inputs' elements.
+func (m *Model) checkInputs(inputs []*Tensor) error {
+	if len(inputs) != len(m.Inputs) {
+		return fmt.Errorf("%d inputs given, the model has %d", len(inputs), len(m.Inputs))
+	}
+	for i, id := range m.Inputs {
+		v, t := &m.Values[id], inputs[i]
+		if t == nil || t.Len() != elements(v.Shape) {
+			n := 0
+			if t != nil {
+				n = t.Len()
+			}
+			return fmt.Errorf("model input %s: %d values, expected %d for shape %v", Quote(v.Name), n, elements(v.Shape), v.Shape)
+		}
+		if v.Int != (t.Ints != nil) {
+			return fmt.Errorf("model input %s: real numbers and integers are mixed up", Quote(v.Name))
+		}
+		for k, x := range t.Real {
+			if !finite(x) {
+				return fmt.Errorf("model input %s, element %d is %g", Quote(v.Name), k, x)
+			}
+		}
+		for k, x := range t.Ints {
+			if x < v.Lo || x > v.Hi {
+				return fmt.Errorf("model input %s, element %d is %d, expected %d to %d", Quote(v.Name), k, x, v.Lo, v.Hi)
+			}
+		}
+	}
+	return nil
+}
+
+func finite(x float32) bool { return !math.IsNaN(float64(x)) && !math.IsInf(float64(x), 0) }
+
+// evaluate computes one node into a tensor of the given value's shape.
+func (n *Node) evaluate(in []*Tensor, v *Value) (*Tensor, error) {
+	if n.Op == OpReshape {
+		return &Tensor{Shape: v.Shape, Real: in[0].Real, Ints: in[0].Ints}, nil
+	}
+	out := v.blank(elements(v.Shape))
 	switch n.Op {
-	case "Relu":
-		return max(v, 0)
-	case "Clip":
-		return min(max(v, n.Attr.Lo), n.Attr.Hi)
-	case "Sigmoid":
-		return 1 / (1 + math.Exp(-v))
+	case OpEinsum:
+		newContraction(n.Attr.Labels, in, v.Shape).run(in, out)
+	case OpAdd, OpSub, OpMul, OpDiv, OpMin, OpMax:
+		evaluatePair(n.Op, in, out)
+	case OpUnary:
+		evaluateUnary(&n.Attr, in[0].Real, out.Real)
+	case OpSelect:
+		evaluateSelect(in, out)
+	case OpRearrange:
+		evaluateRearrange(&n.Attr, in[0], out)
+	case OpConcat:
+		evaluateConcat(n.Attr.Axis, in, out)
+	case OpReduceSum, OpReduceMax:
+		evaluateReduce(n.Op, n.Attr.Axes, in[0], out)
+	case OpSoftmax:
+		evaluateSoftmax(n.Attr.Axes, in[0], out.Real)
+	case OpNorm:
+		evaluateNorm(&n.Attr, in[0], out.Real)
+	case OpEmbed:
+		evaluateEmbed(in[0].Ints, in[1], out.Real)
+	case OpQuantise:
+		evaluateQuantise(&n.Attr, in[0], out.Ints)
+	case OpDequantise:
+		evaluateDequantise(&n.Attr, in[0], out.Real)
+	case OpArgMax:
+		evaluateArgMax(&n.Attr, in[0], out.Ints)
+	default:
+		return nil, fmt.Errorf("operation %s has no evaluation", n.Op)
 	}
-	return math.Tanh(v)
+	return out, n.checkFinite(in, out.Real)
 }
 
-// product computes alpha * A * B + beta * C (without C for MatMul); all leading axes of A count as rows.
-func product(n *Node, in []*Tensor, shape []int, out []float64) {
-	a, b := in[0], in[1]
-	cols := shape[len(shape)-1]
-	rows := len(out) / cols
-	k := a.Len() / rows
-	rowStep, stepA := k, 1
-	if n.Attr.TransA {
-		rowStep, stepA = 1, rows
-	}
-	stepK, stepJ := cols, 1
-	if n.Attr.TransB {
-		stepK, stepJ = 1, k
-	}
-	for r := range rows {
-		for j := range cols {
-			sum := 0.0
-			for i := range k {
-				sum += float64(a.Real[r*rowStep+i*stepA] * b.Real[i*stepK+j*stepJ])
+// checkFinite refuses NaN, and infinities that do not come from an operand: a mask of minus infinity may pass through sums, selections
+// and rearrangements until a Softmax ends it.
+func (n *Node) checkFinite(in []*Tensor, out []float32) error {
+	var nan, infinite atomic.Bool
+	parallel(len(out), 1<<14, func(lo, hi int) {
+		for _, x := range out[lo:hi] {
+			if x-x != 0 {
+				if math.IsNaN(float64(x)) {
+					nan.Store(true)
+				}
+				infinite.Store(true)
 			}
-			out[r*cols+j] = float64(n.Attr.Alpha * sum)
 		}
+	})
+	if nan.Load() {
+		return errors.New("the result is not a number")
 	}
-	if len(in) == 3 {
-		for i := range out {
-			out[i] += float64(n.Attr.Beta * in[2].Real[in[2].at(i, shape)])
-		}
+	if !infinite.Load() {
+		return nil
 	}
-}
-
-// at returns the position in t of element i of a tensor of the given shape, to which t broadcasts.
-func (t *Tensor) at(i int, shape []int) int {
-	if t.Len() == 1 {
-		return 0
-	}
-	index, step := 0, 1
-	for a := len(shape) - 1; a >= 0; a-- {
-		if own := a - len(shape) + len(t.Shape); own >= 0 {
-			if t.Shape[own] != 1 {
-				index += i % shape[a] * step
+	switch n.Op {
+	case OpAdd, OpSub, OpSelect, OpRearrange, OpConcat, OpMin, OpMax, OpReduceMax:
+		for _, t := range in {
+			if slices.ContainsFunc(t.Real, func(x float32) bool { return !finite(x) }) {
+				return nil
 			}
-			step *= t.Shape[own]
 		}
-		i /= shape[a]
+		if n.Op == OpRearrange && math.IsInf(n.Attr.Fill, 0) {
+			return nil
+		}
 	}
-	return index
+	return errors.New("the result is not finite in float32")
 }
 
-func pairwise(op string, a, b *Tensor, shape []int, out []float64) {
-	for i := range out {
-		x, y := a.Real[a.at(i, shape)], b.Real[b.at(i, shape)]
-		switch op {
-		case "Add":
-			out[i] = x + y
-		case "Sub":
-			out[i] = x - y
-		case "Mul":
-			out[i] = x * y
-		default:
-			out[i] = x / y
-		}
+// parallel calls f on ranges that cover [0, n), on all processors when n exceeds the grain.
+func parallel(n, grain int, f func(lo, hi int)) {
+	workers := min(runtime.GOMAXPROCS(0), (n+grain-1)/grain)
+	if workers <= 1 {
+		f(0, n)
+		return
 	}
+	// A few ranges for each worker even out their speeds.
+	step := max(grain, (n+4*workers-1)/(4*workers))
+	var next atomic.Int64
+	var wait sync.WaitGroup
+	for range workers {
+		wait.Go(func() {
+			for {
+				lo := int(next.Add(int64(step))) - step
+				if lo >= n {
+					return
+				}
+				f(lo, min(lo+step, n))
+			}
+		})
+	}
+	wait.Wait()
 }

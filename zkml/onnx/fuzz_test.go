@@ -35,9 +35,9 @@ func FuzzParse(f *testing.F) {
 		if work > 1<<16 {
 			return
 		}
-		if values, err := m.Run(make([]float64, count(m.Values[m.Input].Shape))); err == nil {
-			if got := len(values[m.Output]); got != count(m.Values[m.Output].Shape) {
-				t.Fatalf("%d output elements for shape %v", got, m.Values[m.Output].Shape)
+		if values, err := m.RunOne(make([]float64, count(m.Values[m.Inputs[0]].Shape))); err == nil {
+			if got := len(values[m.Outputs[0]]); got != count(m.Values[m.Outputs[0]].Shape) {
+				t.Fatalf("%d output elements for shape %v", got, m.Values[m.Outputs[0]].Shape)
 			}
 		}
 	})

@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"maps"
+	"math"
 	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
@@ -22,10 +23,13 @@ func (im *importer) run() error {
 	if len(im.graph.Node) == 0 {
 		return malformed("the graph has no nodes")
 	}
+	if len(im.graph.Output) == 0 {
+		return malformed("the graph has no output")
+	}
 	if err := im.initializers(); err != nil {
 		return err
 	}
-	if err := im.input(); err != nil {
+	if err := im.inputsOf(); err != nil {
 		return err
 	}
 	order, err := im.order()
@@ -40,13 +44,13 @@ func (im *importer) run() error {
 			return err
 		}
 	}
-	if err := im.output(); err != nil {
+	if err := im.outputs(); err != nil {
 		return err
 	}
 	if err := im.checkDeclared(); err != nil {
 		return err
 	}
-	return im.checkLast()
+	return im.m.prune()
 }
 
 // define adds a value under a name that must be new.
@@ -63,22 +67,29 @@ func (im *importer) define(name string, v Value) (int, error) {
 	return im.ids[name], nil
 }
 
+// decode reads a constant of the file.
+func (im *importer) decode(t *onnxpb.TensorProto, what string) (*Tensor, error) {
+	return decodeTensor(t, what)
+}
+
 func (im *importer) initializers() error {
 	for _, t := range im.graph.Initializer {
-		tensor, err := decodeTensor(t, "initializer "+Quote(t.Name))
+		tensor, err := im.decode(t, "initializer "+Quote(t.Name))
 		if err != nil {
 			return err
 		}
 		im.given += tensor.Len()
-		if _, err := im.define(t.Name, Value{Shape: tensor.Shape, Const: tensor, Int: isInt(t.DataType)}); err != nil {
+		v := constantValue(tensor)
+		v.Type = t.DataType
+		if _, err := im.define(t.Name, v); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// input finds the one graph input that is no initializer and gives it a static shape.
-func (im *importer) input() error {
+// inputsOf finds the graph inputs that are no initializers and gives them static shapes.
+func (im *importer) inputsOf() error {
 	seen := map[string]bool{}
 	for _, info := range im.graph.Input {
 		if seen[info.Name] {
@@ -88,37 +99,89 @@ func (im *importer) input() error {
 		if _, constant := im.ids[info.Name]; constant {
 			continue // files before format version 4 list constants as inputs
 		}
-		if im.m.Input >= 0 {
-			return unsupported("the graph has more than one input: %s and %s", Quote(im.m.Values[im.m.Input].Name), Quote(info.Name))
-		}
-		what := "graph input " + Quote(info.Name)
-		tensor, err := tensorType(info, what)
+		id, err := im.input(info)
 		if err != nil {
 			return err
 		}
-		if !isReal(tensor.ElemType) {
-			return unsupported("%s has type %s, expected a float type", what, typeName(tensor.ElemType))
-		}
-		if tensor.Shape == nil {
-			return unsupported("%s has no shape", what)
-		}
-		shape, err := im.bind(tensor.Shape.Dim, what)
-		if err != nil {
-			return err
-		}
-		if im.m.Input, err = im.define(info.Name, Value{Shape: shape}); err != nil {
-			return err
-		}
+		im.m.Inputs = append(im.m.Inputs, id)
 	}
-	if im.m.Input < 0 {
+	if len(im.m.Inputs) == 0 {
 		return unsupported("the graph has no input")
 	}
 	for _, name := range slices.Sorted(maps.Keys(im.dims)) {
 		if _, used := im.m.Dims[name]; !used {
-			return unsupported("no axis of the input is named %s (given as a dimension)", Quote(name))
+			return unsupported("no axis of an input is named %s (given as a dimension)", Quote(name))
 		}
 	}
 	return nil
+}
+
+// input defines one input. Integers wider than 16 bits are numbers of rows of a table, bounded when the table is seen, or masks of 0 and
+// 1; narrower ones have their type's range.
+func (im *importer) input(info *onnxpb.ValueInfoProto) (int, error) {
+	what := "graph input " + Quote(info.Name)
+	tensor, err := tensorType(info, what)
+	if err != nil {
+		return 0, err
+	}
+	if !isReal(tensor.ElemType) && !isInt(tensor.ElemType) {
+		return 0, unsupported("%s has type %s, expected a float, integer or boolean type", what, typeName(tensor.ElemType))
+	}
+	if tensor.Shape == nil {
+		return 0, unsupported("%s has no shape", what)
+	}
+	shape, err := im.bind(tensor.Shape.Dim, what)
+	if err != nil {
+		return 0, err
+	}
+	if elements(shape) == 0 {
+		return 0, unsupported("%s is empty (shape %v)", what, shape)
+	}
+	v := Value{Shape: shape, Type: tensor.ElemType}
+	if b, ok := intRange(tensor.ElemType); ok {
+		switch {
+		case b.hi <= math.MaxUint16:
+		case im.onlyIndexes(info.Name):
+			b = bounds{0, boundLimit}
+		default:
+			b = bounds{0, 1}
+		}
+		v.setWhole(true, b)
+	}
+	return im.define(info.Name, v)
+}
+
+// onlyIndexes reports whether an input of the graph reaches nothing but the indices of Gather nodes, directly or through operators that
+// keep elements as they are.
+func (im *importer) onlyIndexes(name string) bool {
+	reached, indexes := map[string]bool{name: true}, false
+	for list := []string{name}; len(list) > 0; list = list[1:] {
+		for _, n := range im.graph.Node {
+			for k, in := range n.Input {
+				if in != list[0] {
+					continue
+				}
+				switch n.OpType {
+				case "Shape", "Size":
+				case "Gather":
+					if k != 1 {
+						return false
+					}
+					indexes = true
+				case "Identity", "Cast", "Reshape", "Squeeze", "Unsqueeze", "Flatten", "Expand", "Slice", "Transpose", "Split":
+					for _, out := range n.Output {
+						if k == 0 && out != "" && !reached[out] {
+							reached[out] = true
+							list = append(list, out)
+						}
+					}
+				default:
+					return false
+				}
+			}
+		}
+	}
+	return indexes
 }
 
 // bind turns declared axes into lengths.
@@ -164,21 +227,20 @@ func tensorType(info *onnxpb.ValueInfoProto, what string) (*onnxpb.TypeProto_Ten
 	return t.TensorType, nil
 }
 
-// output resolves the one graph output.
-func (im *importer) output() error {
-	if len(im.graph.Output) != 1 {
-		return unsupported("the graph has %d outputs, expected 1", len(im.graph.Output))
+// outputs resolves the graph outputs.
+func (im *importer) outputs() error {
+	for _, info := range im.graph.Output {
+		id, ok := im.ids[info.Name]
+		switch {
+		case !ok:
+			return unsupported("graph output %s is a mask of %s; masks exist only in training", Quote(info.Name), im.masks[info.Name])
+		case slices.Contains(im.m.Inputs, id) || im.m.Values[id].Const != nil:
+			return unsupported("graph output %s does not depend on an input through any operation", Quote(info.Name))
+		case slices.Contains(im.m.Outputs, id):
+			return unsupported("graph output %s is the same tensor as another output", Quote(info.Name))
+		}
+		im.m.Outputs = append(im.m.Outputs, id)
 	}
-	name := im.graph.Output[0].Name
-	id, ok := im.ids[name]
-	if !ok {
-		return unsupported("graph output %s is a mask of %s; masks exist only in training", Quote(name), im.masks[name])
-	}
-	v := im.m.Values[id]
-	if id == im.m.Input || v.Const != nil {
-		return unsupported("graph output %s does not depend on the input through any operation", Quote(name))
-	}
-	im.m.Output = id
 	return nil
 }
 
@@ -224,25 +286,6 @@ func (im *importer) checkDeclared() error {
 				return malformed("%s is declared with length %d on axis %d, its operator gives shape %v", what, want, i, v.Shape)
 			}
 		}
-	}
-	return nil
-}
-
-// checkLast allows Softmax and ArgMax only as the model's last step (an ArgMax may follow a Softmax along the same axis, which it then
-// replaces, because Softmax keeps the order).
-func (im *importer) checkLast() error {
-	m := im.m
-	for i := range m.Nodes {
-		n := &m.Nodes[i]
-		if n.Op != "Softmax" && n.Op != "ArgMax" || n.Output == m.Output {
-			continue
-		}
-		last := &m.Nodes[len(m.Nodes)-1]
-		if n.Op == "Softmax" && i == len(m.Nodes)-2 && last.Op == "ArgMax" && last.Output == m.Output && last.Inputs[0] == n.Output &&
-			n.Attr.Span == 1 && n.Attr.Axis == last.Attr.Axis {
-			continue
-		}
-		return unsupported("node %s (%s): only the last operator of a model may be %s", Quote(n.Name), n.Op, n.Op)
 	}
 	return nil
 }

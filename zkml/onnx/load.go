@@ -17,7 +17,7 @@ const MaxFileSize = 1<<31 - 1
 
 // Options say how to read a model.
 type Options struct {
-	// Dims gives lengths to symbolic axes of the input by name. The first axis is 1 when it has no given length; every other
+	// Dims gives lengths to symbolic axes of the inputs by name. A first axis is 1 when it has no given length; every other
 	// symbolic axis needs an entry, and every entry must be used.
 	Dims map[string]int
 }
@@ -72,7 +72,7 @@ func Parse(data []byte, opts Options) (*Model, error) {
 	im := &importer{
 		m: &Model{
 			Name: file.Graph.Name, Producer: file.ProducerName, IR: file.IrVersion, Opset: opset,
-			SHA256: sha256.Sum256(data), Dims: map[string]int{}, Input: -1, Output: -1,
+			SHA256: sha256.Sum256(data), Dims: map[string]int{},
 		},
 		graph: file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{},
 	}

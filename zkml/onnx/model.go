@@ -1,9 +1,11 @@
-// Package onnx reads ONNX models into a small typed graph with static shapes, and evaluates that graph in floating point as the
-// reference that quantised programs are compared with.
+// Package onnx reads ONNX models into a small typed graph of primitive operations with static shapes, and evaluates that graph in
+// floating point as the reference that quantised programs are compared with.
 //
 // It accepts operator sets 9 to 21 of the standard domain and the operators listed by Operators. Whatever a file contains beyond that
 // (an operator, an attribute, a type, a field of the format, a dead node) is an error that names it. docs/onnx.md is the full account.
 package onnx
+
+import "math"
 
 // Oldest and newest operator set of the standard domain that is understood.
 const (
@@ -11,19 +13,19 @@ const (
 	MaxOpset = 21
 )
 
-// Model is a network with one input and one output. Every shape is static, every constant sub-expression has been evaluated, and
-// nodes are in an order in which each one's inputs come first.
+// Model is a network. Every shape is static, every constant sub-expression has been evaluated, and nodes are in an order in which each
+// one's inputs come first.
 type Model struct {
 	Name     string
 	Producer string
 	IR       int64
 	Opset    int
-	SHA256   [32]byte       // of the file
-	Dims     map[string]int // values given to the symbolic axes of the input
+	SHA256   [32]byte       // of the file, and of what it keeps in other files
+	Dims     map[string]int // values given to the symbolic axes of the inputs
 	Values   []Value
 	Nodes    []Node
-	Input    int // index into Values
-	Output   int // index into Values
+	Inputs   []int // indices into Values
+	Outputs  []int // indices into Values
 }
 
 // Value is one tensor of the graph.
@@ -31,36 +33,63 @@ type Value struct {
 	Name  string
 	Shape []int
 	Const *Tensor // its elements if they are known before any input is
-	Int   bool    // elements are integers (shapes, ArgMax); otherwise real numbers
+	// Int says that the elements are integers and exact (token numbers, masks, quantised codes, indices); otherwise they are real
+	// numbers. Whole marks real numbers that are whole nevertheless, because they were converted from integers.
+	Int, Whole bool
+	// Lo and Hi bound the elements of Int and Whole values.
+	Lo, Hi int64
+	Type   int32 // element type in the ONNX file (a TensorProto.DataType); 0 where nothing says
 }
 
-// Tensor holds constant elements in row-major order: Real or Ints, as the value's Int says.
+// IsMask reports whether the elements are known to be 0 or 1.
+func (v *Value) IsMask() bool { return (v.Int || v.Whole) && v.Lo >= 0 && v.Hi <= 1 }
+
+// Tensor holds elements in row-major order: Ints when the value's Int says so, otherwise Real.
 type Tensor struct {
 	Shape []int
-	Real  []float64
+	Real  []float32
 	Ints  []int64
 }
 
 // Len returns the number of elements.
 func (t *Tensor) Len() int { return len(t.Real) + len(t.Ints) }
 
-// Node is one operator with its attributes resolved.
-type Node struct {
-	Name   string // from the file, or made of operator and position
-	Op     string // the ONNX operator
-	Inputs []int  // indices into Values, optional inputs already turned into fields
-	Output int
-	Attr   Attr
+// At returns element i as a real number.
+func (t *Tensor) At(i int) float64 {
+	if t.Real != nil {
+		return float64(t.Real[i])
+	}
+	return float64(t.Ints[i])
 }
 
-// Attr holds the attributes of all operators after defaults; each operator uses the fields that its name suggests.
-type Attr struct {
-	Alpha, Beta    float64 // Gemm
-	TransA, TransB bool    // Gemm
-	Lo, Hi         float64 // Clip, infinite where absent
-	Axis, Span     int     // Softmax and ArgMax: the axes [Axis, Axis+Span)
-	KeepDims       bool    // ArgMax
-	Last           bool    // ArgMax takes the last of equal maxima
+// Float64s returns the elements as real numbers.
+func (t *Tensor) Float64s() []float64 {
+	out := make([]float64, t.Len())
+	for i := range out {
+		out[i] = t.At(i)
+	}
+	return out
+}
+
+// Tensor makes a tensor of the value's shape and kind from real numbers: rounded to float32, or for integers to the nearest integer.
+func (v *Value) Tensor(x []float64) *Tensor {
+	t := v.blank(len(x))
+	for i, e := range x {
+		if v.Int {
+			t.Ints[i] = int64(math.RoundToEven(e))
+		} else {
+			t.Real[i] = float32(e)
+		}
+	}
+	return t
+}
+
+// blank is a tensor of the value's shape and kind with n zeros.
+func (v *Value) blank(n int) *Tensor {
+	if v.Int {
+		return &Tensor{Shape: v.Shape, Ints: make([]int64, n)}
+	}
+	return &Tensor{Shape: v.Shape, Real: make([]float32, n)}
 }
 
 // elements returns the product of a shape that has been checked before.
@@ -83,8 +112,23 @@ func (m *Model) Weights() int {
 	return n
 }
 
-// Uses returns, for every value, the indices of the nodes that read it (with repetition), and counts the model's output as a use by
-// node len(Nodes).
+// Work returns the number of products that an Einsum adds up.
+func (m *Model) Work(n *Node) int {
+	extent := map[uint8]int{}
+	for k, id := range n.Inputs {
+		for axis, l := range n.Attr.Labels[k] {
+			extent[l] = m.Values[id].Shape[axis]
+		}
+	}
+	work := 1
+	for _, d := range extent {
+		work *= d
+	}
+	return work
+}
+
+// Uses returns, for every value, the indices of the nodes that read it (with repetition); an output of the model counts as a use by node
+// len(Nodes).
 func (m *Model) Uses() [][]int {
 	uses := make([][]int, len(m.Values))
 	for i, n := range m.Nodes {
@@ -92,6 +136,8 @@ func (m *Model) Uses() [][]int {
 			uses[v] = append(uses[v], i)
 		}
 	}
-	uses[m.Output] = append(uses[m.Output], len(m.Nodes))
+	for _, v := range m.Outputs {
+		uses[v] = append(uses[v], len(m.Nodes))
+	}
 	return uses
 }

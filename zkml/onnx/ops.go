@@ -3,66 +3,65 @@ package onnx
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
 )
 
 // operator says how many inputs and outputs an operator takes and how it is translated.
 type operator struct {
-	minIn, maxIn, maxOut int
+	minIn, maxIn, maxOut int // a maximum below 0 is none
 	translate            func(*translation) error
 }
 
-var operators = map[string]operator{
-	"Gemm":     {2, 3, 1, (*translation).gemm},
-	"MatMul":   {2, 2, 1, (*translation).matMul},
-	"Add":      {2, 2, 1, (*translation).sum},
-	"Sub":      {2, 2, 1, (*translation).sum},
-	"Mul":      {2, 2, 1, (*translation).scale},
-	"Div":      {2, 2, 1, (*translation).scale},
-	"Relu":     {1, 1, 1, (*translation).unary},
-	"Sigmoid":  {1, 1, 1, (*translation).unary},
-	"Tanh":     {1, 1, 1, (*translation).unary},
-	"Clip":     {1, 3, 1, (*translation).clip},
-	"Flatten":  {1, 1, 1, (*translation).flatten},
-	"Reshape":  {2, 2, 1, (*translation).reshape},
-	"Identity": {1, 1, 1, (*translation).identity},
-	"Cast":     {1, 1, 1, (*translation).cast},
-	"Dropout":  {1, 3, 2, (*translation).dropout},
-	"Constant": {0, 0, 1, (*translation).constant},
-	"Softmax":  {1, 1, 1, (*translation).softmax},
-	"ArgMax":   {1, 1, 1, (*translation).argMax},
-}
+// operatorTables holds the operators of every file, by name; those of other domains with the domain and a point before it.
+var operatorTables = []map[string]operator{linearTable, elementwiseTable, shapeTable, constantTable, otherTable}
+
+var operators = func() map[string]operator {
+	all := map[string]operator{}
+	for _, table := range operatorTables {
+		for name, op := range table {
+			all[name] = op
+		}
+	}
+	return all
+}()
 
 // translation is the state while one node is read.
 type translation struct {
-	im     *importer
-	proto  *onnxpb.NodeProto
-	label  string // for errors
-	inputs []int  // indices into Values; -1 for an absent optional input
-	attrs  *attributes
+	im       *importer
+	proto    *onnxpb.NodeProto
+	position int    // of the node in the file
+	label    string // for errors
+	inputs   []int  // indices into Values; -1 for an absent optional input
+	attrs    *attributes
+	first    int          // values from here on were made by this node
+	named    map[int]bool // those that have their final name
+	err      error        // the first error of an emission
 }
 
 // node translates the node at a position of the file.
 func (im *importer) node(i int) error {
 	n, label := im.graph.Node[i], im.nodeLabel(i)
-	op, known := operators[n.OpType]
+	key := n.OpType
+	if !standardDomain(n.Domain) {
+		key = n.Domain + "." + key
+	}
+	op, known := operators[key]
 	switch {
-	case !standardDomain(n.Domain):
-		return unsupported("%s: operator domain %s", label, Quote(n.Domain))
+	case !known && !standardDomain(n.Domain):
+		return unsupported("%s: unknown operator of domain %s", label, Quote(n.Domain))
 	case !known:
-		return unsupported("%s: unknown operator", label)
+		return unsupported("%s: %s", label, refusal(n.OpType))
 	case n.Overload != "":
 		return unsupported("%s: operator overload %s", label, Quote(n.Overload))
 	case len(n.DeviceConfigurations) > 0:
 		return unsupported("%s: it has a device configuration", label)
-	case len(n.Input) < op.minIn || len(n.Input) > op.maxIn:
-		return malformed("%s: %d inputs, expected %d to %d", label, len(n.Input), op.minIn, op.maxIn)
-	case len(n.Output) < 1 || len(n.Output) > op.maxOut || n.Output[0] == "":
-		return malformed("%s: %d outputs, expected 1 to %d, the first one named", label, len(n.Output), op.maxOut)
+	case len(n.Input) < op.minIn || op.maxIn >= 0 && len(n.Input) > op.maxIn:
+		return malformed("%s: %d inputs, expected %s", label, len(n.Input), count(op.minIn, op.maxIn))
+	case len(n.Output) < 1 || op.maxOut >= 0 && len(n.Output) > op.maxOut:
+		return malformed("%s: %d outputs, expected %s", label, len(n.Output), count(1, op.maxOut))
 	}
-	t := &translation{im: im, proto: n, label: label}
+	t := &translation{im: im, proto: n, position: i, label: label, first: len(im.m.Values), named: map[int]bool{}}
 	for k, name := range n.Input {
 		id := -1
 		if name != "" {
@@ -82,10 +81,42 @@ func (im *importer) node(i int) error {
 	if err := op.translate(t); err != nil {
 		return err
 	}
+	if t.err != nil {
+		return t.err
+	}
 	if err := t.attrs.done(n.Attribute); err != nil {
 		return err
 	}
+	for _, name := range n.Output {
+		if _, made := im.ids[name]; name != "" && !made && im.masks[name] == "" {
+			return unsupported("%s: output %s is not computed", label, Quote(name))
+		}
+	}
 	return nil
+}
+
+// count says how many are expected.
+func count(least, most int) string {
+	switch {
+	case most < 0:
+		return fmt.Sprintf("at least %d", least)
+	case least == most:
+		return fmt.Sprint(least)
+	}
+	return fmt.Sprintf("%d to %d", least, most)
+}
+
+// refusal explains why some well-known operators cannot be translated.
+func refusal(op string) string {
+	switch op {
+	case "Loop", "Scan", "SequenceMap":
+		return "the number of steps of a loop is not known before the data is"
+	case "NonZero", "Unique", "NonMaxSuppression", "Compress":
+		return "the shape of its result depends on the data"
+	case "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial":
+		return "its result is random"
+	}
+	return "unknown operator"
 }
 
 func (t *translation) value(k int) *Value { return &t.im.m.Values[t.inputs[k]] }
@@ -94,7 +125,18 @@ func (t *translation) opset() int         { return t.im.m.Opset }
 func (t *translation) unsupported(format string, args ...any) error {
 	return unsupported("%s: %w", t.label, fmt.Errorf(format, args...))
 }
+func (t *translation) malformed(format string, args ...any) error {
+	return malformed("%s: %w", t.label, fmt.Errorf(format, args...))
+}
 func (t *translation) inputName(k int) string { return Quote(t.proto.Input[k]) }
+
+// input returns the value of input k, -1 if it is absent.
+func (t *translation) input(k int) int {
+	if !t.present(k) {
+		return -1
+	}
+	return t.inputs[k]
+}
 
 // real checks that input k holds real numbers.
 func (t *translation) real(k int) error {
@@ -104,64 +146,29 @@ func (t *translation) real(k int) error {
 	return nil
 }
 
-// emit adds the node with the given inputs; if they are all constant it is evaluated at once and leaves only its result.
-func (t *translation) emit(inputs []int, shape []int, attr Attr, integer bool) error {
-	name := t.proto.Name
-	if name == "" {
-		name = fmt.Sprintf("%s_%d", t.proto.OpType, len(t.im.m.Nodes))
+// constInts returns the integers of a constant input, which must have rank 0 or 1.
+func (t *translation) constInts(k int) ([]int64, error) {
+	v := t.value(k)
+	if v.Const == nil {
+		return nil, t.unsupported("input %s is computed, expected a constant", t.inputName(k))
 	}
-	n := Node{Name: name, Op: t.proto.OpType, Inputs: inputs, Attr: attr}
-	v := Value{Shape: shape, Int: integer}
-	for _, id := range inputs {
-		if c := t.im.m.Values[id].Const; c != nil && slices.ContainsFunc(c.Real, func(v float64) bool { return math.IsInf(v, 0) }) {
-			return t.unsupported("the constant %s has an infinite element", Quote(t.im.m.Values[id].Name))
-		}
+	if !v.Int || len(v.Shape) > 1 {
+		return nil, t.malformed("input %s has shape %v, expected a list of integers", t.inputName(k), v.Shape)
 	}
-	if in, ok := t.im.m.constants(inputs); ok {
-		if integer {
-			return t.unsupported("an index computed from constants")
-		}
-		if t.im.folded += elements(shape); t.im.folded > maxFolded+2*t.im.given {
-			return t.unsupported("evaluating it on constants: %d elements so far, expected at most %d for %d in the file", t.im.folded, maxFolded+2*t.im.given, t.im.given)
-		}
-		real, err := evaluate(&n, in, shape)
-		if err != nil {
-			return t.unsupported("evaluating it on constants: %w", err)
-		}
-		v.Const = &Tensor{Shape: shape, Real: real}
-		_, err = t.im.define(t.proto.Output[0], v)
-		return err
-	}
-	id, err := t.im.define(t.proto.Output[0], v)
-	if err != nil {
-		return err
-	}
-	n.Output = id
-	t.im.m.Nodes = append(t.im.m.Nodes, n)
-	return nil
+	return v.Const.Ints, nil
 }
 
-// maxFolded bounds the elements that are computed from constants, beyond twice as many as the file holds itself: otherwise a small file
-// could fill the memory.
-const maxFolded = 1 << 22
-
-// constants returns the tensors of values that are all real constants.
-func (m *Model) constants(ids []int) ([]*Tensor, bool) {
-	var in []*Tensor
-	for _, id := range ids {
-		if m.Values[id].Const == nil || m.Values[id].Int {
-			return nil, false
-		}
-		in = append(in, m.Values[id].Const)
+// constReal returns the one real number of a constant input.
+func (t *translation) constReal(k int) (float64, error) {
+	v := t.value(k)
+	if v.Const == nil || v.Int || v.Const.Len() != 1 {
+		return 0, t.unsupported("input %s is not a constant real number", t.inputName(k))
 	}
-	return in, true
+	return float64(v.Const.Real[0]), nil
 }
 
 // alias makes the output another name of input 0.
-func (t *translation) alias() error {
-	t.im.ids[t.proto.Output[0]] = t.inputs[0]
-	return nil
-}
+func (t *translation) alias() error { return t.result(0, t.inputs[0]) }
 
 // finite refuses attributes that are NaN or infinite.
 func (t *translation) finite(name string, v float64) error {
@@ -169,4 +176,50 @@ func (t *translation) finite(name string, v float64) error {
 		return t.unsupported("attribute %q is %g", name, v)
 	}
 	return nil
+}
+
+// onAxis turns an axis of a tensor of that rank into a position.
+func (t *translation) onAxis(what string, axis int64, rank int) (int, error) {
+	if axis < -int64(rank) || axis >= int64(rank) {
+		return 0, t.malformed("%s is %d, the input has rank %d", what, axis, rank)
+	}
+	if axis < 0 {
+		axis += int64(rank)
+	}
+	return int(axis), nil
+}
+
+// onAxes turns a list of axes into increasing positions.
+func (t *translation) onAxes(what string, axes []int64, rank int) ([]int, error) {
+	seen := make([]bool, rank)
+	for _, a := range axes {
+		i, err := t.onAxis(what, a, rank)
+		if err != nil {
+			return nil, err
+		}
+		if seen[i] {
+			return nil, t.malformed("%s names axis %d twice", what, i)
+		}
+		seen[i] = true
+	}
+	out := []int{}
+	for i, s := range seen {
+		if s {
+			out = append(out, i)
+		}
+	}
+	return out, nil
+}
+
+// axis reads an axis attribute; limit is one more than the largest allowed value, negative values count from the rank.
+func (t *translation) axis(otherwise int64, limit int, negative bool) (int, error) {
+	axis, rank := t.attrs.int("axis", otherwise), int64(len(t.value(0).Shape))
+	given := axis
+	if axis < 0 && negative {
+		axis += rank
+	}
+	if axis < 0 || axis >= int64(limit) {
+		return 0, malformed("%s: attribute %q is %d, the input has rank %d", t.label, "axis", given, rank)
+	}
+	return int(axis), nil
 }

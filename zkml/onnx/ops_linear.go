@@ -1,157 +1,112 @@
 package onnx
 
-import (
-	"slices"
-)
+import "slices"
 
-// gemm translates alpha * A * B + beta * C: A computed, B and C constant.
+// linearTable holds matrix products.
+var linearTable = map[string]operator{
+	"Gemm":   {2, 3, 1, (*translation).gemm},
+	"MatMul": {2, 2, 1, (*translation).matMul},
+}
+
+// gemm translates alpha * A * B + beta * C.
 func (t *translation) gemm() error {
-	attr := Attr{Alpha: t.attrs.float("alpha", 1), Beta: t.attrs.float("beta", 1), TransA: t.attrs.flag("transA", false), TransB: t.attrs.flag("transB", false)}
-	if err := t.finite("alpha", attr.Alpha); err != nil {
+	alpha, beta := t.attrs.float("alpha", 1), t.attrs.float("beta", 1)
+	transA, transB := t.attrs.flag("transA", false), t.attrs.flag("transB", false)
+	if err := t.finite("alpha", alpha); err != nil {
 		return err
 	}
-	if err := t.finite("beta", attr.Beta); err != nil {
+	if err := t.finite("beta", beta); err != nil {
 		return err
 	}
-	inputs := slices.Clone(t.inputs[:2])
-	if t.present(2) {
-		inputs = append(inputs, t.inputs[2])
-	} else if t.opset() < 11 {
+	if !t.present(2) && t.opset() < 11 {
 		return malformed("%s: input C is missing; it is optional from operator set 11 on", t.label)
 	}
-	for k := range inputs {
-		if err := t.real(k); err != nil {
-			return err
+	for k := range t.inputs {
+		if t.present(k) {
+			if err := t.real(k); err != nil {
+				return err
+			}
 		}
 	}
 	a, b := t.value(0), t.value(1)
 	if len(a.Shape) != 2 || len(b.Shape) != 2 {
 		return malformed("%s: operands of shape %v and %v, expected rank 2", t.label, a.Shape, b.Shape)
 	}
-	if b.Const == nil {
-		return t.unsupported("the right operand %s is computed, expected a constant", t.inputName(1))
+	const m, k, n = 0, 1, 2
+	la, lb := []uint8{m, k}, []uint8{k, n}
+	if transA {
+		slices.Reverse(la)
 	}
-	if attr.TransA && a.Const == nil {
-		return t.unsupported("attribute %q is 1 and the left operand %s is computed", "transA", t.inputName(0))
+	if transB {
+		slices.Reverse(lb)
 	}
-	m, k := a.Shape[0], a.Shape[1]
-	if attr.TransA {
-		m, k = k, m
+	y := t.einsum([][]uint8{la, lb, {m, n}}, t.inputs[0], t.inputs[1])
+	if alpha != 1 {
+		y = t.mul(y, t.scalar(alpha))
 	}
-	k2, n := b.Shape[0], b.Shape[1]
-	if attr.TransB {
-		k2, n = n, k2
-	}
-	if k != k2 {
-		return malformed("%s: shapes %v and %v do not contract", t.label, a.Shape, b.Shape)
-	}
-	if len(inputs) == 3 {
-		c := t.value(2)
-		if c.Const == nil {
-			return t.unsupported("the bias %s is computed, expected a constant", t.inputName(2))
+	if t.present(2) {
+		c := t.inputs[2]
+		if shape, ok := broadcast(t.value(2).Shape, t.shape(y)); t.err == nil && (!ok || !slices.Equal(shape, t.shape(y))) {
+			return malformed("%s: bias of shape %v does not broadcast to %v", t.label, t.value(2).Shape, t.shape(y))
 		}
-		if shape, ok := broadcast(c.Shape, []int{m, n}); !ok || !slices.Equal(shape, []int{m, n}) {
-			return malformed("%s: bias of shape %v does not broadcast to %v", t.label, c.Shape, []int{m, n})
+		if beta != 1 {
+			c = t.mul(c, t.scalar(beta))
 		}
+		y = t.add(y, c)
 	}
-	return t.emit(inputs, []int{m, n}, attr, false)
+	return t.result(0, y)
 }
 
-// matMul translates a product whose right operand is a constant matrix.
 func (t *translation) matMul() error {
 	for k := range 2 {
 		if err := t.real(k); err != nil {
 			return err
 		}
 	}
-	a, b := t.value(0), t.value(1)
-	if b.Const == nil {
-		if a.Const != nil {
-			return t.unsupported("a constant times the computed tensor %s, expected the constant on the right", t.inputName(1))
-		}
-		return t.unsupported("a product of two computed tensors, %s and %s", t.inputName(0), t.inputName(1))
-	}
-	if len(b.Shape) != 2 || len(a.Shape) < 1 {
-		return t.unsupported("operands of shape %v and %v, expected a right operand of rank 2 and a left one of rank 1 or more", a.Shape, b.Shape)
-	}
-	last := len(a.Shape) - 1
-	if a.Shape[last] != b.Shape[0] {
-		return malformed("%s: shapes %v and %v do not contract", t.label, a.Shape, b.Shape)
-	}
-	return t.emit(slices.Clone(t.inputs), append(slices.Clone(a.Shape[:last]), b.Shape[1]), Attr{Alpha: 1}, false)
+	return t.result(0, t.matmul(t.inputs[0], t.inputs[1]))
 }
 
-// broadcast returns the common shape of two operands under the usual right-aligned rule.
-func broadcast(a, b []int) ([]int, bool) {
-	if len(a) < len(b) {
-		a, b = b, a
+// matmul is numpy's product: of matrices, of vectors, and of batches that broadcast against each other.
+func (t *translation) matmul(a, b int) int {
+	if t.err != nil || a < 0 || b < 0 {
+		return -1
 	}
-	shape := slices.Clone(a)
-	offset := len(a) - len(b)
-	for i, d := range b {
-		switch e := a[offset+i]; {
-		case d == e || d == 1:
-		case e == 1:
-			shape[offset+i] = d
-		default:
-			return nil, false
-		}
+	sa, sb := t.shape(a), t.shape(b)
+	if len(sa) == 0 || len(sb) == 0 {
+		return t.fail(malformed("%s: operands of shape %v and %v, expected rank 1 or more", t.label, sa, sb))
 	}
-	return shape, true
-}
-
-// elementwise checks the operands of a binary operator: real, compatible, and no computed operand repeated along an axis.
-func (t *translation) elementwise() ([]int, error) {
-	for k := range 2 {
-		if err := t.real(k); err != nil {
-			return nil, err
-		}
-	}
-	shape, ok := broadcast(t.value(0).Shape, t.value(1).Shape)
+	batchA, batchB := sa[:max(len(sa)-2, 0)], sb[:max(len(sb)-2, 0)]
+	batch, ok := broadcast(batchA, batchB)
 	if !ok {
-		return nil, malformed("%s: shapes %v and %v do not broadcast", t.label, t.value(0).Shape, t.value(1).Shape)
+		return t.fail(malformed("%s: shapes %v and %v do not broadcast", t.label, sa, sb))
 	}
-	for k := range 2 {
-		if v := t.value(k); v.Const == nil && !slices.Equal(v.Shape, shape) {
-			return nil, t.unsupported("the computed operand %s of shape %v would be repeated to %v", t.inputName(k), v.Shape, shape)
+	// Labels 0, 1, ... are the batch axes; an operand lacks those along which it repeats.
+	own := func(x int, shape []int) (int, []uint8) {
+		var labels []uint8
+		var kept []int
+		offset := len(batch) - len(shape)
+		for i, d := range shape {
+			if d == batch[offset+i] {
+				labels = append(labels, uint8(offset+i))
+				kept = append(kept, d)
+			}
 		}
+		return t.reshape(x, append(kept, t.shape(x)[len(shape):]...)), labels
 	}
-	return shape, nil
-}
-
-// sum translates Add and Sub.
-func (t *translation) sum() error {
-	shape, err := t.elementwise()
-	if err != nil {
-		return err
+	a, la := own(a, batchA)
+	b, lb := own(b, batchB)
+	m, k, n := uint8(len(batch)), uint8(len(batch)+1), uint8(len(batch)+2)
+	var out []uint8
+	for i := range batch {
+		out = append(out, uint8(i))
 	}
-	return t.emit(slices.Clone(t.inputs), shape, Attr{}, false)
-}
-
-// scale translates Mul and Div, of a computed tensor with a constant of one element (or of constants among themselves).
-func (t *translation) scale() error {
-	shape, err := t.elementwise()
-	if err != nil {
-		return err
+	if len(sa) > 1 {
+		la, out = append(la, m), append(out, m)
 	}
-	a, b := t.value(0), t.value(1)
-	switch {
-	case a.Const != nil && b.Const != nil:
-	case a.Const == nil && b.Const == nil:
-		return t.unsupported("a product or quotient of two computed tensors, %s and %s", t.inputName(0), t.inputName(1))
-	case t.proto.OpType == "Div" && a.Const != nil:
-		return t.unsupported("division by the computed tensor %s", t.inputName(1))
-	default:
-		constant := 1
-		if a.Const != nil {
-			constant = 0
-		}
-		if n := t.value(constant).Const.Len(); n != 1 {
-			return t.unsupported("the constant %s has %d elements, expected 1", t.inputName(constant), n)
-		}
-		if v := t.value(constant).Const.Real[0]; v == 0 {
-			return t.unsupported("the constant %s is zero", t.inputName(constant))
-		}
+	la = append(la, k)
+	lb = append(lb, k)
+	if len(sb) > 1 {
+		lb, out = append(lb, n), append(out, n)
 	}
-	return t.emit(slices.Clone(t.inputs), shape, Attr{}, false)
+	return t.einsum([][]uint8{la, lb, out}, a, b)
 }

@@ -1,6 +1,9 @@
 package onnx
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // nodeLabel names a node in errors: by its name, or by its position when it has none.
 func (im *importer) nodeLabel(i int) string {
@@ -87,8 +90,8 @@ func (im *importer) order() ([]int, error) {
 	return order, nil
 }
 
-// checkUsed refuses outputs that nothing computes, and dead nodes and constants: every first output of a node, every initializer and the input must be read by a node or
-// be the graph's output.
+// checkUsed refuses outputs that nothing computes, and dead nodes and constants: an output of every node, every initializer and every
+// input must be read by a node or be an output of the graph.
 func (im *importer) checkUsed() error {
 	used := map[string]bool{}
 	for _, n := range im.graph.Node {
@@ -109,7 +112,7 @@ func (im *importer) checkUsed() error {
 		used[out.Name] = true
 	}
 	for i, n := range im.graph.Node {
-		if len(n.Output) > 0 && !used[n.Output[0]] {
+		if len(n.Output) > 0 && !slices.ContainsFunc(n.Output, func(out string) bool { return used[out] }) {
 			return unsupported("%s: its output %s is never used", im.nodeLabel(i), Quote(n.Output[0]))
 		}
 	}
@@ -118,8 +121,10 @@ func (im *importer) checkUsed() error {
 			return unsupported("initializer %s is never used", Quote(t.Name))
 		}
 	}
-	if name := im.m.Values[im.m.Input].Name; !used[name] {
-		return unsupported("graph input %s is never used", Quote(name))
+	for _, id := range im.m.Inputs {
+		if name := im.m.Values[id].Name; !used[name] {
+			return unsupported("graph input %s is never used", Quote(name))
+		}
 	}
 	return nil
 }

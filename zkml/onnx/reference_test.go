@@ -42,15 +42,15 @@ func TestReference(t *testing.T) {
 			if err := json.Unmarshal(data, &v); err != nil {
 				t.Fatal(err)
 			}
-			values, err := m.Run(v.Input)
+			values, err := m.RunOne(v.Input)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := m.Values[m.Output].Shape; !slices.Equal(got, v.Shape) {
+			if got := m.Values[m.Outputs[0]].Shape; !slices.Equal(got, v.Shape) {
 				t.Fatalf("output shape %v, expected %v", got, v.Shape)
 			}
 			for i, want := range v.Output {
-				if got := values[m.Output][i]; math.Abs(got-want) > 2e-6*(1+math.Abs(want)) {
+				if got := values[m.Outputs[0]][i]; math.Abs(got-want) > 2e-6*(1+math.Abs(want)) {
 					t.Fatalf("output %d is %g, expected %g", i, got, want)
 				}
 			}

@@ -25,7 +25,7 @@ func single(opset int64, op string, inputs []string, attrs ...*onnxpb.AttributeP
 		f := onnxtest.New(opset, "x", 1, 6)
 		f.Random(1, "w", 1, 6, 4)
 		f.Floats("c", []float32{2}, 1)
-		f.Ints("i", 1, 6)
+		f.Ints("i", 6)
 		f.Proto.Graph.Initializer = keep(f.Proto.Graph.Initializer, inputs)
 		return f.Output(f.Node(op, inputs, attrs...))
 	}
@@ -73,14 +73,14 @@ func TestRejects(t *testing.T) {
 		{"hostile node name", s, []string{`\x1b[2J`}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Node[2].Name, g.Node[2].OpType = "\x1b[2J", "Conv"
 		})},
-		{"constants that grow", s, []string{"evaluating it on constants", "6000 in the file"}, func() *onnxtest.File {
-			f := onnxtest.New(17, "x", 1, 6)
-			c := f.Node("Add", []string{f.Floats("column", make([]float32, 3000), 3000, 1), f.Floats("row", make([]float32, 3000), 1, 3000)})
+		{"constants that grow", s, []string{"evaluating it on constants", "18000 in the file"}, func() *onnxtest.File {
+			f := onnxtest.New(17, "x", 1, 9000)
+			c := f.Node("Add", []string{f.Floats("column", make([]float32, 9000), 9000, 1), f.Floats("row", make([]float32, 9000), 1, 9000)})
 			return f.Output(f.Node("MatMul", []string{"x", c}))
 		}},
 		{"constants that grow step by step", s, []string{"evaluating it on constants"}, func() *onnxtest.File {
-			f := onnxtest.New(17, "x", 1, 6)
-			c := f.Node("Add", []string{f.Floats("column", make([]float32, 1000), 1000, 1), f.Floats("row", make([]float32, 1000), 1, 1000)})
+			f := onnxtest.New(17, "x", 1, 4000)
+			c := f.Node("Add", []string{f.Floats("column", make([]float32, 4000), 4000, 1), f.Floats("row", make([]float32, 4000), 1, 4000)})
 			for range 5 {
 				c = f.Node("Relu", []string{c})
 			}
@@ -121,11 +121,14 @@ func TestRejects(t *testing.T) {
 		{"duplicate tensor", m, []string{"defined twice"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Node[2].Output[0] = "Add1.out" })},
 		{"tensor shadows constant", m, []string{"defined twice"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Node[2].Output[0] = "w" })},
 		{"duplicate initializer", m, []string{`"w" is defined twice`}, changed(func(f *onnxtest.File, _ *onnxpb.GraphProto) { f.Random(1, "w", 1, 6, 4) })},
-		{"two inputs", s, []string{"more than one input"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
+		{"input that nothing reads", s, []string{`graph input "x2" is never used`}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Input = append(g.Input, onnxtest.Info("x2", onnxpb.TensorProto_FLOAT, 1))
 		})},
 		{"input twice", m, []string{"listed twice"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Input = append(g.Input, g.Input[0]) })},
-		{"integer input", s, []string{"INT64"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
+		{"input of strings", s, []string{"STRING"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
+			g.Input[0] = onnxtest.Info("x", onnxpb.TensorProto_STRING, 1, 6)
+		})},
+		{"integer input", s, []string{`node "MatMul0" (MatMul)`, `input "x" has integer elements`}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Input[0] = onnxtest.Info("x", onnxpb.TensorProto_INT64, 1, 6)
 		})},
 		{"input without type", s, []string{"not a tensor"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Input[0].Type = nil })},
@@ -138,7 +141,8 @@ func TestRejects(t *testing.T) {
 		{"huge input", s, []string{"2^28"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Input[0] = onnxtest.Info("x", onnxpb.TensorProto_FLOAT, 1<<40, 1<<40)
 		})},
-		{"two outputs", s, []string{"2 outputs"}, changed(func(f *onnxtest.File, _ *onnxpb.GraphProto) { f.Output("Add1.out") })},
+		{"no output", m, []string{"no output"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Output = nil })},
+		{"one output twice", s, []string{`"Relu2.out"`, "another output"}, changed(func(f *onnxtest.File, _ *onnxpb.GraphProto) { f.Output("Relu2.out") })},
 		{"missing output", m, []string{`"ghost"`}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Output[0].Name = "ghost"
 		})},
@@ -175,31 +179,24 @@ func TestRejects(t *testing.T) {
 			g.Initializer = g.Initializer[:1]
 			f.Floats("b", []float32{float32(math.Inf(1)), 0, 0, 0}, 4)
 		})},
-		{"transposed activation", s, []string{`"transA"`}, single(17, "Gemm", []string{"x", "w"}, onnxtest.Int("transA", 1))},
 		{"transB of 2", s, []string{`"transB" is 2`}, single(17, "Gemm", []string{"x", "w"}, onnxtest.Int("transB", 2))},
 		{"alpha NaN", s, []string{`"alpha" is NaN`}, single(17, "Gemm", []string{"x", "w"}, onnxtest.Float("alpha", float32(math.NaN())))},
 		{"Gemm without C in set 10", m, []string{"input C is missing"}, single(10, "Gemm", []string{"x", "w"})},
-		{"activation times activation", s, []string{`node "MatMul0" (MatMul)`, "two computed"}, single(17, "MatMul", []string{"x", "x"})},
-		{"constant on the left", s, []string{"on the right"}, single(17, "MatMul", []string{"w", "x"})},
+		{"contraction of MatMul", m, []string{`node "MatMul0" (MatMul)`, "do not contract"}, single(17, "MatMul", []string{"x", "x"})},
+		{"batches", m, []string{"do not broadcast"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
+			g.Output = nil
+			a := f.Node("Reshape", []string{"Relu2.out", f.Ints("s", 2, 2, 1)})
+			f.Output(f.Node("MatMul", []string{a, f.Random(1, "v", 1, 3, 1, 5)}))
+		})},
 		{"contraction", m, []string{"do not contract"}, single(17, "Gemm", []string{"x", "w"}, onnxtest.Int("transB", 1))},
-		{"scale by a vector", s, []string{"24 elements"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
-			g.Node, g.Output, g.Initializer = nil, nil, g.Initializer[:1]
-			g.Input[0] = onnxtest.Info("x", onnxpb.TensorProto_FLOAT, 6, 4)
-			f.Output(f.Node("Mul", []string{"x", "w"}))
-		})},
-		{"square", s, []string{"two computed"}, single(17, "Mul", []string{"x", "x"})},
-		{"reciprocal", s, []string{"division by the computed"}, single(17, "Div", []string{"c", "x"})},
-		{"repeated activation", s, []string{"would be repeated"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
-			g.Initializer[1].Dims = []int64{4, 1}
-		})},
-		{"integer operand", s, []string{"integer elements"}, single(17, "Add", []string{"x", "i"})},
-		{"Clip limits computed", s, []string{"the limit"}, single(17, "Clip", []string{"x", "x"})},
+		{"integer operand", m, []string{"of different types"}, single(17, "Add", []string{"x", "i"})},
+		{"Clip limits computed", s, []string{"not a constant real number"}, single(17, "Clip", []string{"x", "x"})},
 		{"Clip limits as inputs in set 10", m, []string{"set 11"}, single(10, "Clip", []string{"x", "c"})},
 		{"Clip limits as attributes in set 11", s, []string{`unknown attribute "min"`}, single(11, "Clip", []string{"x"}, onnxtest.Float("min", 0))},
 		{"Clip empty", s, []string{"are empty"}, single(9, "Clip", []string{"x"}, onnxtest.Float("min", 1), onnxtest.Float("max", 0))},
 		{"Flatten axis", m, []string{`"axis" is 3`}, single(17, "Flatten", []string{"x"}, onnxtest.Int("axis", 3))},
 		{"Flatten negative axis in set 9", m, []string{`"axis" is -1`}, single(9, "Flatten", []string{"x"}, onnxtest.Int("axis", -1))},
-		{"Reshape computed shape", s, []string{"not a constant list"}, single(17, "Reshape", []string{"x", "x"})},
+		{"Reshape computed shape", s, []string{"computed, expected a constant"}, single(17, "Reshape", []string{"x", "x"})},
 		{"Reshape allowzero in set 13", s, []string{`unknown attribute "allowzero"`}, single(13, "Reshape", []string{"x", "i"}, onnxtest.Int("allowzero", 0))},
 		{"Reshape count", m, []string{"does not fit"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Output = nil
@@ -209,7 +206,7 @@ func TestRejects(t *testing.T) {
 			g.Output = nil
 			f.Output(f.Node("Reshape", []string{"Relu2.out", f.Ints("s", -1, -1)}))
 		})},
-		{"Reshape empty", s, []string{"would be empty"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
+		{"Reshape empty", m, []string{"would be empty"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Output = nil
 			f.Output(f.Node("Reshape", []string{"Relu2.out", f.Ints("s", 0, 4)}, onnxtest.Int("allowzero", 1)))
 		})},
@@ -217,7 +214,7 @@ func TestRejects(t *testing.T) {
 			g.Output = nil
 			f.Output(f.Node("Reshape", []string{"Relu2.out", f.Ints("s", 1<<28, 1<<28, 1<<28)}))
 		})},
-		{"Cast to integers", s, []string{`"to"`, "INT64"}, single(17, "Cast", []string{"x"}, onnxtest.Int("to", 7))},
+		{"Cast to integers", s, []string{`tensor "x"`, "INT64"}, single(17, "Cast", []string{"x"}, onnxtest.Int("to", 7))},
 		{"Cast without type", m, []string{`"to" is missing`}, single(17, "Cast", []string{"x"})},
 		{"Dropout in training", s, []string{"training_mode"}, single(17, "Dropout", []string{"x", "", "c"})},
 		{"Dropout mask", s, []string{"mask of", "Dropout"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
@@ -225,14 +222,6 @@ func TestRejects(t *testing.T) {
 			d := f.Node("Dropout", []string{"Relu2.out"})
 			f.Last().Output = append(f.Last().Output, "mask")
 			f.Output(f.Node("Add", []string{d, "mask"}))
-		})},
-		{"Softmax inside", s, []string{`node "Softmax3" (Softmax)`, "only the last"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
-			g.Output = nil
-			f.Output(f.Node("Relu", []string{f.Node("Softmax", []string{"Relu2.out"})}))
-		})},
-		{"ArgMax of another axis after Softmax", s, []string{"only the last"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
-			g.Output = nil
-			f.Output(f.Node("ArgMax", []string{f.Node("Softmax", []string{"Relu2.out"})}, onnxtest.Int("axis", 0)))
 		})},
 		{"ArgMax last in set 11", s, []string{"select_last_index"}, single(11, "ArgMax", []string{"x"}, onnxtest.Int("select_last_index", 0))},
 		{"Constant with two values", m, []string{"2 attributes"}, changed(func(f *onnxtest.File, g *onnxpb.GraphProto) {
@@ -290,8 +279,8 @@ func TestDims(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if m.Values[m.Input].Shape[0] != 5 || m.Dims["batch"] != 5 {
-		t.Fatalf("shape %v, dimensions %v", m.Values[m.Input].Shape, m.Dims)
+	if m.Values[m.Inputs[0]].Shape[0] != 5 || m.Dims["batch"] != 5 {
+		t.Fatalf("shape %v, dimensions %v", m.Values[m.Inputs[0]].Shape, m.Dims)
 	}
 	for _, dims := range []map[string]int{{"sequence": 5}, {"batch": 0}, {"batch": -1}, {"batch": 5, "other": 2}} {
 		if _, err := onnx.Parse(base().Bytes(), onnx.Options{Dims: dims}); !errors.Is(err, onnx.ErrUnsupported) {

@@ -50,7 +50,7 @@ func newBuild(m *onnx.Model, c *Calibration) (*build, error) {
 	}
 	in := &c.Input
 	id := e.b.Input(in.Name, p.input, in.Lo, in.Hi, in.Scale)
-	e.tensors[m.Input] = id
+	e.tensors[p.source] = id
 	for v := range p.alias {
 		e.tensors[v] = id
 	}
@@ -97,7 +97,7 @@ func (c *Calibration) match(p *plan) error {
 			exact = append(exact, t.stage.final && t.stage.isLinear())
 		}
 	}
-	if c.Input.Name != clean(m.Values[m.Input].Name) || len(names) != len(c.Stages) {
+	if c.Input.Name != clean(m.Values[p.source].Name) || len(names) != len(c.Stages) {
 		return fmt.Errorf("%w (its tensors differ)", ErrMismatch)
 	}
 	for i, n := range names {
@@ -116,8 +116,8 @@ func (p *plan) lastStep() graph.Post {
 		return graph.NoPost
 	}
 	a := p.post.Attr
-	if p.post.Op == "Softmax" {
-		return graph.Post{Kind: graph.PostSoftmax, Axis: a.Axis, Span: a.Span}
+	if p.post.Op == onnx.OpSoftmax {
+		return graph.Post{Kind: graph.PostSoftmax, Axis: a.Axes[0], Span: len(a.Axes)}
 	}
 	return graph.Post{Kind: graph.PostArgMax, Axis: a.Axis, Span: 1, KeepDims: a.KeepDims, Last: a.Last}
 }

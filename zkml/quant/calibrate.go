@@ -102,7 +102,7 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 		return nil, nil, err
 	}
 	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Samples: len(samples), Labels: slices.Clone(o.Labels)}
-	c.Input = chooseInput(&o, clean(m.Values[m.Input].Name), seen[m.Input])
+	c.Input = chooseInput(&o, clean(m.Values[p.source].Name), seen[p.source])
 	formats := p.formats(c)
 	for i := range p.steps {
 		t := &p.steps[i]
@@ -128,7 +128,7 @@ func (s *Stage) format() format { return format{s.Scale, s.Lo, s.Hi} }
 
 // formats returns the formats of the input and its other shapes.
 func (p *plan) formats(c *Calibration) map[int]format {
-	f := map[int]format{p.model.Input: c.Input.format()}
+	f := map[int]format{p.source: c.Input.format()}
 	for v := range p.alias {
 		f[v] = c.Input.format()
 	}
@@ -163,7 +163,7 @@ func (p *plan) observe(samples [][]float64, percentile float64) ([]observed, err
 	seen := make([]observed, len(m.Values))
 	each := func(visit func(id int, values []float64)) error {
 		for i, x := range samples {
-			values, err := m.Run(x)
+			values, err := m.RunOne(x)
 			if err != nil {
 				return fmt.Errorf("calibration sample %d: %w", i, err)
 			}
@@ -196,7 +196,7 @@ func (p *plan) observe(samples [][]float64, percentile float64) ([]observed, err
 		}
 	})
 	for id, h := range histograms {
-		if id == m.Input || seen[id].reach == 0 || h == nil {
+		if id == p.source || seen[id].reach == 0 || h == nil {
 			continue
 		}
 		need := int(math.Ceil(float64(totals[id]) * percentile / 100))

@@ -34,7 +34,7 @@ type format struct {
 func magnitude(t *onnx.Tensor) float64 {
 	m := 0.0
 	for _, v := range t.Real {
-		m = max(m, math.Abs(v))
+		m = max(m, math.Abs(float64(v)))
 	}
 	return m
 }
@@ -53,7 +53,7 @@ func round(v float64) (int64, error) {
 func quantise(t *onnx.Tensor, c float64) ([]int32, error) {
 	out := make([]int32, t.Len())
 	for i, v := range t.Real {
-		r, err := round(float64(v * c))
+		r, err := round(float64(float64(v) * c))
 		if err != nil {
 			return nil, fmt.Errorf("element %d: %w", i, err)
 		}
@@ -87,7 +87,7 @@ func (a span) times(b span) span {
 
 // paramSpan is the declared range of a parameter whose values are the extremes times c, rounded.
 func paramSpan(t *onnx.Tensor, c float64) span {
-	lo, hi := math.Round(float64(slices.Min(t.Real)*c)), math.Round(float64(slices.Max(t.Real)*c))
+	lo, hi := math.Round(float64(float64(slices.Min(t.Real))*c)), math.Round(float64(float64(slices.Max(t.Real))*c))
 	reach := max(math.Abs(lo), math.Abs(hi))
 	if !(reach < graph.BoundLimit) {
 		return span{math.Inf(-1), math.Inf(1)}

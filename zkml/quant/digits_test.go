@@ -48,7 +48,7 @@ func TestDigitsAccuracy(t *testing.T) {
 	}
 	float, integer, agree := 0, 0, 0
 	for i := range images {
-		values, err := m.Run(images[i].Values())
+		values, err := m.RunOne(images[i].Values())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestDigitsAccuracy(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		real := values[m.Output]
+		real := values[m.Outputs[0]]
 		a, b := slices.Index(real, slices.Max(real)), slices.Index(y, slices.Max(y))
 		if a == labels[i] {
 			float++

@@ -2,6 +2,7 @@ package quant
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
@@ -10,6 +11,7 @@ import (
 // and reshapes between them. It depends on the model alone, so that calibration and building agree on it.
 type plan struct {
 	model  *onnx.Model
+	source int          // the model's input
 	input  []int        // shape under which the program takes its input
 	alias  map[int]bool // values that are the program's input under another shape
 	steps  []step
@@ -109,9 +111,14 @@ type planner struct {
 
 func newPlan(m *onnx.Model) (*plan, error) {
 	p := &planner{
-		plan: &plan{model: m, input: m.Values[m.Input].Shape, alias: map[int]bool{}},
-		uses: m.Uses(), pending: map[int]*stage{}, node: map[int]int{}, ready: map[int]bool{m.Input: true}, final: map[int]bool{},
+		plan: &plan{model: m, alias: map[int]bool{}},
+		uses: m.Uses(), pending: map[int]*stage{}, node: map[int]int{}, ready: map[int]bool{}, final: map[int]bool{},
 	}
+	if len(m.Inputs) != 1 || len(m.Outputs) != 1 || m.Values[m.Inputs[0]].Int {
+		return nil, fmt.Errorf("%w: %d inputs and %d outputs, expected one of each, the input real", onnx.ErrUnsupported, len(m.Inputs), len(m.Outputs))
+	}
+	p.plan.source, p.plan.input = m.Inputs[0], m.Values[m.Inputs[0]].Shape
+	p.ready[p.plan.source] = true
 	for i, n := range m.Nodes {
 		p.node[n.Output] = i
 	}
@@ -132,10 +139,13 @@ func newPlan(m *onnx.Model) (*plan, error) {
 // findOutput strips the last step and marks the values from which only reshapes lead to the output.
 func (p *planner) findOutput() {
 	m := p.plan.model
-	v := m.Output
+	v := m.Outputs[0]
 	for {
 		i, ok := p.node[v]
-		if !ok || m.Nodes[i].Op != "Softmax" && m.Nodes[i].Op != "ArgMax" {
+		if !ok || !isLast(&m.Nodes[i]) {
+			break
+		}
+		if post := p.plan.post; post != nil && (m.Nodes[i].Op != onnx.OpSoftmax || !slices.Equal(m.Nodes[i].Attr.Axes, []int{post.Attr.Axis})) {
 			break
 		}
 		if p.plan.post == nil { // an ArgMax after a Softmax replaces it
@@ -153,27 +163,45 @@ func (p *planner) findOutput() {
 	}
 }
 
-func isReshape(n *onnx.Node) bool { return n.Op == "Reshape" || n.Op == "Flatten" }
+func isReshape(n *onnx.Node) bool { return n.Op == onnx.OpReshape }
+
+func isLast(n *onnx.Node) bool { return n.Op == onnx.OpSoftmax || n.Op == onnx.OpArgMax }
 
 func (p *planner) visit(n *onnx.Node) error {
 	m := p.plan.model
 	var s *stage
 	switch n.Op {
-	case "Softmax", "ArgMax":
+	case onnx.OpSoftmax, onnx.OpArgMax:
+		if n.Output != m.Outputs[0] && (p.plan.post == nil || p.plan.post.Inputs[0] != n.Output) {
+			return p.refuse(n, "only the last operator of a model may be it")
+		}
 		return nil
-	case "Reshape", "Flatten":
+	case onnx.OpReshape:
 		p.reshape(n)
 		return nil
-	case "Gemm", "MatMul":
-		s = p.product(n)
-	case "Add", "Sub":
+	case onnx.OpEinsum:
+		if s = p.product(n); s == nil {
+			return p.refuse(n, "expected a product with a constant matrix on the right")
+		}
+	case onnx.OpAdd, onnx.OpSub:
+		for _, id := range n.Inputs {
+			if v := &m.Values[id]; v.Const == nil && !slices.Equal(v.Shape, m.Values[n.Output].Shape) {
+				return p.refuse(n, "a computed operand would be repeated")
+			}
+		}
 		s = p.sum(n)
-	case "Mul", "Div":
-		s = p.scale(n)
-	case "Relu", "Clip", "Sigmoid", "Tanh":
-		s = p.chain(n.Inputs[0]).then(unaryOf(n))
+	case onnx.OpMul, onnx.OpDiv:
+		if s = p.scale(n); s == nil {
+			return p.refuse(n, "expected a product or quotient with a constant of one element that is not zero")
+		}
+	case onnx.OpUnary:
+		u, ok := unaryOf(n)
+		if !ok {
+			return p.refuse(n, "function "+n.Attr.Func.String()+" has no table")
+		}
+		s = p.chain(n.Inputs[0]).then(u)
 	default:
-		return fmt.Errorf("%w: node %s: operator %s has no integer form", onnx.ErrUnsupported, onnx.Quote(n.Name), n.Op)
+		return p.refuse(n, n.Op.String()+" has no integer form")
 	}
 	if s.shape = m.Values[n.Output].Shape; s.isLinear() {
 		s.base = n.Output
@@ -185,6 +213,10 @@ func (p *planner) visit(n *onnx.Node) error {
 	return nil
 }
 
+func (p *planner) refuse(n *onnx.Node, why string) error {
+	return fmt.Errorf("%w: node %s (%s): %s", onnx.ErrUnsupported, onnx.Quote(n.Name), n.Origin, why)
+}
+
 // force gives a value integers: it ends the pending stage.
 func (p *planner) force(v int) {
 	if p.ready[v] {
@@ -194,13 +226,13 @@ func (p *planner) force(v int) {
 	s := p.pending[v]
 	s.final = p.final[v]
 	n := p.plan.model.Nodes[p.node[v]]
-	p.plan.steps = append(p.plan.steps, step{out: v, node: n.Name, op: n.Op, stage: s})
+	p.plan.steps = append(p.plan.steps, step{out: v, node: n.Name, op: n.Origin, stage: s})
 }
 
 // reshape renames the input as long as it is only reshaped; elsewhere it is a step of its own.
 func (p *planner) reshape(n *onnx.Node) {
 	m, x := p.plan.model, n.Inputs[0]
-	if (x == m.Input || p.plan.alias[x]) && len(p.uses[x]) == 1 {
+	if (x == p.plan.source || p.plan.alias[x]) && len(p.uses[x]) == 1 {
 		p.plan.input = m.Values[n.Output].Shape
 		p.plan.alias[n.Output] = true
 		p.ready[n.Output] = true
@@ -208,7 +240,7 @@ func (p *planner) reshape(n *onnx.Node) {
 	}
 	p.force(x)
 	p.ready[n.Output] = true
-	p.plan.steps = append(p.plan.steps, step{out: n.Output, node: n.Name, op: n.Op, from: x})
+	p.plan.steps = append(p.plan.steps, step{out: n.Output, node: n.Name, op: n.Origin, from: x})
 }
 
 // linear returns a value as a linear form: the pending one, or a single addend after requantisation.
@@ -228,16 +260,19 @@ func (p *planner) chain(v int) *stage {
 	return p.linear(v)
 }
 
+// product takes sums over the last axis of a computed tensor and one axis of a constant matrix, nil for all others.
 func (p *planner) product(n *onnx.Node) *stage {
-	m := p.plan.model
-	p.force(n.Inputs[0])
-	w := &m.Values[n.Inputs[1]]
-	s := &stage{products: []product{{n.Inputs[0], w.Const, w.Name, n.Attr.TransB, n.Attr.Alpha}}}
-	if len(n.Inputs) == 3 {
-		c := &m.Values[n.Inputs[2]]
-		s.consts = []constant{{c.Const, c.Name, n.Attr.Beta}}
+	m, l := p.plan.model, n.Attr.Labels
+	if len(n.Inputs) != 2 || m.Values[n.Inputs[0]].Const != nil || len(l[0]) == 0 || len(l[1]) != 2 || len(l[2]) != len(l[0]) {
+		return nil
 	}
-	return s
+	w, last := &m.Values[n.Inputs[1]], len(l[0])-1
+	trans := l[1][1] == l[0][last]
+	if w.Const == nil || !slices.Equal(l[0][:last], l[2][:last]) || !trans && l[1][0] != l[0][last] {
+		return nil
+	}
+	p.force(n.Inputs[0])
+	return &stage{products: []product{{n.Inputs[0], w.Const, w.Name, trans, 1}}}
 }
 
 // operand returns one side of a sum; constants stay constants.
@@ -250,7 +285,7 @@ func (p *planner) operand(v int) *stage {
 
 func (p *planner) sum(n *onnx.Node) *stage {
 	a, b := p.operand(n.Inputs[0]), p.operand(n.Inputs[1])
-	if n.Op == "Sub" {
+	if n.Op == onnx.OpSub {
 		b = b.scaled(-1)
 	}
 	return a.plus(b)
@@ -263,8 +298,12 @@ func (p *planner) scale(n *onnx.Node) *stage {
 	if m.Values[x].Const != nil {
 		x, k = k, x
 	}
-	c := m.Values[k].Const.Real[0]
-	if n.Op == "Div" {
+	constant := m.Values[k].Const
+	if constant == nil || constant.Len() != 1 || constant.Real[0] == 0 || n.Op == onnx.OpDiv && x != n.Inputs[0] {
+		return nil
+	}
+	c := float64(constant.Real[0])
+	if n.Op == onnx.OpDiv {
 		c = 1 / c
 	}
 	if s := p.chain(x); !s.isLinear() {

@@ -33,7 +33,7 @@ func TestCalibrateRejects(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	flat := onnxtest.New(17, "x", 1, 4)
+	flat := onnxtest.New(17, "x", 1, 2, 2)
 	flat.Output(flat.Node("Flatten", []string{"x"}))
 	fm := parse(t, flat)
 	if _, _, err := quant.Calibrate(fm, samplesFor(fm, 1, 2), quant.Options{}); !errors.Is(err, onnx.ErrUnsupported) {

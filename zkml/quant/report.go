@@ -52,7 +52,7 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 	}
 	agree := 0
 	for i, x := range samples {
-		real, err := m.Run(x)
+		real, err := m.RunOne(x)
 		if err != nil {
 			return nil, fmt.Errorf("sample %d: %w", i, err)
 		}

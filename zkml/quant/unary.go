@@ -24,16 +24,18 @@ type unary struct {
 	a, b float64
 }
 
-func unaryOf(n *onnx.Node) unary {
-	switch n.Op {
-	case "Relu":
-		return unary{kind: relu}
-	case "Clip":
-		return unary{kind: clip, a: n.Attr.Lo, b: n.Attr.Hi}
-	case "Sigmoid":
-		return unary{kind: sigmoid}
+func unaryOf(n *onnx.Node) (unary, bool) {
+	switch n.Attr.Func {
+	case onnx.FuncRelu:
+		return unary{kind: relu}, true
+	case onnx.FuncClip:
+		return unary{kind: clip, a: n.Attr.A, b: n.Attr.B}, true
+	case onnx.FuncSigmoid:
+		return unary{kind: sigmoid}, true
+	case onnx.FuncTanh:
+		return unary{kind: tanh}, true
 	}
-	return unary{kind: tanh}
+	return unary{}, false
 }
 
 // clamps reports whether a chain consists of clamps only, so that input and output can share one scale.
