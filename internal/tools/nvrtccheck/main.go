@@ -4,9 +4,19 @@
 //
 //	nvrtccheck           sm_80, sm_90 and sm_120; fails if a kernel spills more than before
 //	nvrtccheck -more     sm_86 and sm_89 as well, and every group of points for all of them
+//	nvrtccheck -changed  only the units that are not as they were when the table was written
+//	nvrtccheck -quarter SEED
+//	                     those, and of all other compilations a quarter that SEED picks
 //	nvrtccheck -update   writes the table anew; docs/kernels.md goes by it (go generate ./internal/kernels)
+//	nvrtccheck -update -changed
+//	                     the same from the changed units' compilations and the table's other rows
 //	nvrtccheck -only field/
 //	                     only the units whose names start so; with -update the table keeps the others' kernels
+//
+// The table has a digest of every unit: of its text, the texts that it includes,
+// the compiler and its options. A unit with the same digest gives the same result
+// again, so that CI need not wait for it with every change. The quarter is there
+// because a table can be edited by hand: four runs with different parts see all of it.
 //
 // NVRTC is the one that ZKWARP_NVRTC names, or else that a prover would use; its
 // version must be the one of -nvrtc, since register allocation differs between
@@ -24,6 +34,7 @@ import (
 	"path"
 	"regexp"
 	"runtime"
+	"slices"
 	"sort"
 	"strings"
 	"sync"
@@ -37,64 +48,92 @@ import (
 // tableArch is the architecture that the table is of.
 const tableArch = "sm_90"
 
-// usualArchs is how many architectures there are without -more.
-const usualArchs = 3
+// options are the flags.
+type options struct {
+	more, changed, update          bool
+	quarter, table, only, compiler string
+}
 
 func main() {
-	more := flag.Bool("more", false, "compile for sm_86 and sm_89 too, and every group of points for all")
-	update := flag.Bool("update", false, "write the table instead of comparing")
-	path := flag.String("table", "internal/kernels/registers_sm90.json", "the table's `file`")
-	only := flag.String("only", "", "compile only the units whose names start with `prefix`")
-	version := flag.String("nvrtc", "13.0", "NVRTC `version` to insist on, \"\" for any")
+	var o options
+	flag.BoolVar(&o.more, "more", false, "compile for sm_86 and sm_89 too, and every group of points for all")
+	flag.BoolVar(&o.changed, "changed", false, "compile only units that differ from those that the table was made of")
+	flag.StringVar(&o.quarter, "quarter", "", "compile those, and the quarter of all others that `seed` picks")
+	flag.BoolVar(&o.update, "update", false, "write the table instead of comparing")
+	flag.StringVar(&o.table, "table", "internal/kernels/registers_sm90.json", "the table's `file`")
+	flag.StringVar(&o.only, "only", "", "compile only the units whose names start with `prefix`")
+	flag.StringVar(&o.compiler, "nvrtc", "13.0", "NVRTC `version` to insist on, \"\" for any")
 	flag.Parse()
-	archs := []string{"sm_80", tableArch, "sm_120"} // usualArchs of them
-	if *more {
-		archs = append(archs, "sm_86", "sm_89")
-	}
-	if err := run(os.Stdout, archs, *path, *version, *only, *update); err != nil {
+	if err := run(os.Stdout, o); err != nil {
 		fmt.Fprintln(os.Stderr, "nvrtccheck:", err)
 		os.Exit(1)
 	}
 }
 
-func run(w io.Writer, archs []string, path, version, only string, update bool) error {
+func run(w io.Writer, o options) error {
 	c, err := nvrtc.Find()
 	if err != nil {
 		return err
 	}
 	got := fmt.Sprintf("%d.%d", c.Major, c.Minor)
-	if version != "" && got != version {
-		return fmt.Errorf("%s is NVRTC %s, want %s", c.Path, got, version)
+	if o.compiler != "" && got != o.compiler {
+		return fmt.Errorf("%s is NVRTC %s, want %s", c.Path, got, o.compiler)
 	}
 	start := time.Now()
 	sources := append(kernels.All(), kernels.Generated()...)
-	if only != "" {
-		if sources = named(sources, only); len(sources) == 0 {
-			return fmt.Errorf("no unit's name starts with %q", only)
+	if o.only != "" {
+		if sources = named(sources, o.only); len(sources) == 0 {
+			return fmt.Errorf("no unit's name starts with %q", o.only)
 		}
 	}
-	table, err := compileAll(c, sources, archs)
+	list := jobs(sources, o.more)
+	all := len(list)
+	some := o.changed || o.quarter != ""
+	var old Table
+	if some || o.only != "" || !o.update {
+		if old, err = readTable(o.table); err != nil {
+			return err
+		}
+	}
+	if some {
+		changed, err := old.changed(sources, c.String())
+		if err != nil {
+			return err
+		}
+		list = pick(list, changed, o.quarter)
+		if n := len(changed); n > 0 {
+			names := slices.Sorted(maps.Keys(changed))
+			fmt.Fprintf(w, "%d units are not the table's (write it with -update -changed): %s\n", n, strings.Join(names[:min(n, 12)], ", "))
+		}
+	}
+	table, err := compileAll(c, list)
 	if err != nil {
 		return err
 	}
-	table.Compiler = "NVRTC " + got
-	fmt.Fprintf(w, "%d translation units, %d kernels, %v, compiled in %.1f s\n",
-		len(sources), len(table.Kernels), archs, time.Since(start).Seconds())
-	if update && only == "" {
-		return table.write(path)
+	table.Compiler = c.String()
+	fmt.Fprintf(w, "%d translation units, %d of %d compilations, %d kernels for %s, in %.1f s\n",
+		len(sources), len(list), all, len(table.Kernels), tableArch, time.Since(start).Seconds())
+	for _, s := range sources {
+		table.Units[s.Name] = digest(s, c.String())
+		entries, err := s.Kernels()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries { // those that were not compiled are as they were
+			u, ok := old.Kernels[e.Name]
+			if _, compiled := table.Kernels[e.Name]; !compiled && ok {
+				table.Kernels[e.Name] = u
+			}
+		}
 	}
-	old, err := readTable(path)
-	if err != nil {
-		return err
-	}
-	if only != "" {
+	if o.only != "" {
 		if old.Compiler != table.Compiler {
 			return fmt.Errorf("the table is of %s, this is %s", old.Compiler, table.Compiler)
 		}
 		table = old.with(table)
 	}
-	if update {
-		return table.write(path)
+	if o.update {
+		return table.write(o.table)
 	}
 	return compare(w, old, table)
 }
@@ -112,26 +151,26 @@ func named(sources []*kernel.Source, prefix string) []*kernel.Source {
 
 // with is t with the kernels of part in place of its own.
 func (t Table) with(part Table) Table {
-	all := Table{Compiler: t.Compiler, Arch: t.Arch, Kernels: maps.Clone(t.Kernels)}
+	all := Table{Compiler: t.Compiler, Arch: t.Arch, Units: maps.Clone(t.Units), Kernels: maps.Clone(t.Kernels)}
+	if all.Units == nil {
+		all.Units = map[string]string{}
+	}
+	maps.Copy(all.Units, part.Units)
 	maps.Copy(all.Kernels, part.Kernels)
 	return all
 }
 
-// compileAll compiles all sources for all archs, and returns the usage of every
-// kernel on tableArch.
-func compileAll(c *nvrtc.Compiler, sources []*kernel.Source, archs []string) (Table, error) {
-	type job struct {
-		s    *kernel.Source
-		arch string
-	}
-	jobs := make(chan job)
-	table := Table{Arch: tableArch, Kernels: map[string]Usage{}}
+// compileAll does the jobs, and returns the usage of the kernels that were compiled
+// for tableArch.
+func compileAll(c *nvrtc.Compiler, list []job) (Table, error) {
+	queue := make(chan job)
+	table := Table{Arch: tableArch, Units: map[string]string{}, Kernels: map[string]Usage{}}
 	var mu sync.Mutex
 	var errs []error
 	var wg sync.WaitGroup
 	for range runtime.GOMAXPROCS(0) {
 		wg.Go(func() {
-			for j := range jobs {
+			for j := range queue {
 				used, err := compile(c, j.s, j.arch)
 				mu.Lock()
 				if err != nil {
@@ -146,14 +185,10 @@ func compileAll(c *nvrtc.Compiler, sources []*kernel.Source, archs []string) (Ta
 			}
 		})
 	}
-	for _, s := range sources {
-		for _, a := range archs {
-			if a == tableArch || !repeats(s) || len(archs) > usualArchs {
-				jobs <- job{s, a}
-			}
-		}
+	for _, j := range list {
+		queue <- j
 	}
-	close(jobs)
+	close(queue)
 	wg.Wait()
 	return table, errors.Join(errs...)
 }
@@ -178,7 +213,7 @@ var wide = regexp.MustCompile(`^(bls12|bw6|mnt4|bn254_g2)|381|753`)
 
 // compile returns the usage of each kernel of s.
 func compile(c *nvrtc.Compiler, s *kernel.Source, arch string) (map[string]Usage, error) {
-	_, log, err := c.Compile(s, arch, "--ptxas-options=-v")
+	_, log, err := c.Compile(s, arch, verbose)
 	if err != nil {
 		return nil, err
 	}

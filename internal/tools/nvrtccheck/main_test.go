@@ -1,11 +1,13 @@
 package main
 
 import (
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device/kernel"
+	"github.com/zkwarp/zkwarp/internal/kernels"
 )
 
 const sample = `ptxas info    : 0 bytes gmem
@@ -30,7 +32,9 @@ func TestParse(t *testing.T) {
 }
 
 func TestCompare(t *testing.T) {
-	table := func(u map[string]Usage) Table { return Table{"NVRTC 13.0", "sm_90", u} }
+	table := func(u map[string]Usage) Table {
+		return Table{Compiler: "NVRTC 13.0", Arch: "sm_90", Units: map[string]string{"u.cu": "00"}, Kernels: u}
+	}
 	old := table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 20, 0}})
 	for _, c := range []struct {
 		name      string
@@ -46,7 +50,7 @@ func TestCompare(t *testing.T) {
 		{"a new one that spills", table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 20, 0}, "c": {9, 8, 8, 8, 0}}), true, "new kernel c"},
 		{"a new one", table(map[string]Usage{"a": {40, 0, 0, 0, 0}, "b": {255, 64, 10, 20, 0}, "c": {9, 0, 0, 0, 0}}), false, "c: new"},
 		{"one gone", table(map[string]Usage{"a": {40, 0, 0, 0, 0}}), false, "b: gone"},
-		{"another compiler", Table{"NVRTC 12.9", "sm_90", old.Kernels}, true, "NVRTC 12.9"},
+		{"another compiler", Table{Compiler: "NVRTC 12.9", Arch: "sm_90", Kernels: old.Kernels}, true, "NVRTC 12.9"},
 	} {
 		var w strings.Builder
 		err := compare(&w, old, c.now)
@@ -61,16 +65,21 @@ func TestCompare(t *testing.T) {
 			t.Errorf("%s: %q", c.name, text)
 		}
 	}
-	both := old.with(table(map[string]Usage{"b": {7, 0, 0, 0, 0}, "c": {9, 0, 0, 0, 0}}))
+	part := table(map[string]Usage{"b": {7, 0, 0, 0, 0}, "c": {9, 0, 0, 0, 0}})
+	part.Units = map[string]string{"v.cu": "11"}
+	both := old.with(part)
 	if len(both.Kernels) != 3 || both.Kernels["a"].Registers != 40 || both.Kernels["b"].Registers != 7 || old.Kernels["b"].Registers != 255 {
 		t.Errorf("a part in place of the table's own: %v", both)
+	}
+	if len(both.Units) != 2 || both.Units["u.cu"] != "00" || both.Units["v.cu"] != "11" || len(old.Units) != 1 {
+		t.Errorf("digests of a part beside the table's own: %v", both.Units)
 	}
 	path := filepath.Join(t.TempDir(), "table.json")
 	if err := old.write(path); err != nil {
 		t.Fatal(err)
 	}
 	back, err := readTable(path)
-	if err != nil || back.Compiler != old.Compiler || len(back.Kernels) != 2 || back.Kernels["b"] != old.Kernels["b"] {
+	if err != nil || back.Compiler != old.Compiler || len(back.Kernels) != 2 || back.Kernels["b"] != old.Kernels["b"] || back.Units["u.cu"] != "00" {
 		t.Fatalf("%+v, %v", back, err)
 	}
 }
@@ -95,5 +104,91 @@ func TestRepeats(t *testing.T) {
 		if got := repeats(&kernel.Source{Name: name}); got != want {
 			t.Errorf("%s: %v", name, got)
 		}
+	}
+}
+
+func TestPick(t *testing.T) {
+	sources := append(kernels.All(), kernels.Generated()...)
+	list := jobs(sources, false)
+	names := map[string]bool{}
+	for _, s := range sources {
+		if names[s.Name] {
+			t.Errorf("two units are called %s", s.Name) // the table could not tell them apart
+		}
+		names[s.Name] = true
+	}
+
+	if got := pick(list, nil, ""); len(got) != 0 {
+		t.Errorf("%d jobs though nothing changed", len(got))
+	}
+	changed := map[string]bool{"whir/fold.bn254.cu": true}
+	changed[list[0].s.Name], changed[list[len(list)-1].s.Name] = true, true
+	seen := map[job]int{}
+	for i, parted := 0, map[job]bool{}; len(parted) < parts; i++ { // seeds until each part had its turn
+		if i > 1000 {
+			t.Fatal("seeds do not reach all parts")
+		}
+		got := pick(list, changed, fmt.Sprint(i))
+		var rest []job
+		for _, j := range got {
+			if !changed[j.s.Name] {
+				rest = append(rest, j)
+			}
+		}
+		if parted[rest[0]] {
+			continue
+		}
+		parted[rest[0]] = true
+		if n := len(got); n < len(list)/parts || n > len(list)/parts+10 {
+			t.Errorf("a part of %d of %d jobs", n, len(list))
+		}
+		for _, j := range got {
+			seen[j]++
+		}
+	}
+	for _, j := range list {
+		want := 1
+		if changed[j.s.Name] {
+			want = parts // in every part
+		}
+		if seen[j] != want {
+			t.Errorf("%s for %s is in %d of %d parts, want %d", j.s.Name, j.arch, seen[j], parts, want)
+		}
+	}
+}
+
+// A unit is the table's while nothing that its compilations read is another.
+func TestChanged(t *testing.T) {
+	header := &kernel.Source{Name: "h.cuh", Text: "#define N 1\n"}
+	unit := func(name, text string, h *kernel.Source) *kernel.Source {
+		return &kernel.Source{Name: name, Text: text, Headers: []*kernel.Source{h}}
+	}
+	const text = "extern \"C\" __global__ void first(u32 n) {}\n"
+	s := unit("a.cu", text, header)
+	table := Table{Units: map[string]string{"a.cu": digest(s, "NVRTC 13.0")}, Kernels: map[string]Usage{"first": {Registers: 8}}}
+	for _, c := range []struct {
+		name     string
+		s        *kernel.Source
+		compiler string
+		want     bool
+	}{
+		{"the same", unit("a.cu", text, &kernel.Source{Name: "h.cuh", Text: header.Text}), "NVRTC 13.0", false},
+		{"another text", unit("a.cu", text+"\n", header), "NVRTC 13.0", true},
+		{"another header", unit("a.cu", text, &kernel.Source{Name: "h.cuh", Text: "#define N 2\n"}), "NVRTC 13.0", true},
+		{"another name", unit("b.cu", text, header), "NVRTC 13.0", true},
+		{"another compiler", s, "NVRTC 13.1", true},
+		{"a kernel that the table lacks", unit("a.cu", text+"extern \"C\" __global__ void second(u32 n) {}\n", header), "NVRTC 13.0", true},
+	} {
+		got, err := table.changed([]*kernel.Source{c.s}, c.compiler)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got[c.s.Name] != c.want {
+			t.Errorf("%s: changed is %v", c.name, got)
+		}
+	}
+	delete(table.Kernels, "first")
+	if got, err := table.changed([]*kernel.Source{s}, "NVRTC 13.0"); err != nil || !got["a.cu"] {
+		t.Errorf("without the kernel's row: %v, %v", got, err)
 	}
 }

@@ -9,9 +9,10 @@ import (
 
 // Table is what the assembler said about the kernels.
 type Table struct {
-	Compiler string           `json:"compiler"`
-	Arch     string           `json:"arch"`
-	Kernels  map[string]Usage `json:"kernels"`
+	Compiler string            `json:"compiler"`
+	Arch     string            `json:"arch"`
+	Units    map[string]string `json:"units"` // digests by name
+	Kernels  map[string]Usage  `json:"kernels"`
 }
 
 // Usage of one kernel and the functions that were compiled for it: registers a
