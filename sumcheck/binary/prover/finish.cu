@@ -5,7 +5,6 @@
 #include "sumcheck/binary/prover/finish.cuh"
 #include "sumcheck/binary/prover/patterns.cuh"
 
-#define MAX_SUMS 1296u // (2 D)^k for the windows there are
 
 // matrix_rows writes word w of all columns of the matrix of prefix u of a fold, whose row i
 // is the weight times the image of basis element i, in the POLYVAL basis: the warp's lanes
@@ -26,36 +25,47 @@ DEVICE_INLINE uint4 lane_of(uint4 v, u32 i) { return make_uint4(shfl_idx(v.x, i)
 
 // binary_window_finish does the k rounds for degree D. `front` is empty, and sums are the
 // pass's, 8 groups elements for each of 2^k prefixes; or it is eq(z, u) for the prefixes,
-// and sums are one row: both POLYVAL. The block is the only one.
+// and sums are one row: both POLYVAL. The block is the only one, with shared memory for
+// (D + 1) (2D)^(k-1) and (D + 1)^2 (2D)^(k-2) elements.
 extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *state, const uint4 *__restrict__ sums, const uint4 *__restrict__ front, u32 *fragments, u32 D,
                                                                      u32 k, u32 groups) {
   State *s = (State *)state;
-  __shared__ uint4 first[MAX_SUMS], second[MAX_SUMS], message[ROUND_DEGREE + 1];
+  __shared__ uint4 message[ROUND_DEGREE + 1];
+  SHARED_DYNAMIC(uint4, memory);
   const u32 id = threadIdx.x, warp = id >> 5, lane = id & 31;
-  u32 size = 1;
-  for (u32 v = 0; v < k; v++) size *= 2 * D;
-  for (u32 i = id; i < size; i += FINISH_THREADS) {
+  u32 inner = 1, exponents = 1; // of all variables but the first
+  for (u32 v = 1; v < k; v++) inner *= 2 * D, exponents *= D;
+  u32 outer = D + 1;
+  uint4 *now = memory, *next = memory + outer * inner;
+  // The first variable is expanded from the sums where they are.
+  for (u32 i = id; i < outer * inner; i += FINISH_THREADS) {
+    const u32 m = i / inner;
     u32 u = 0, e = 0, power = 1;
 #pragma unroll 1
-    for (u32 v = 0, rest = i; v < k; v++) {
-      u |= rest % (2 * D) / D << v;
+    for (u32 v = 1, rest = i % inner; v < k; v++) {
+      u |= rest % (2 * D) / D << (v - 1);
       e += rest % D * power; // D divides 2 D
       rest /= 2 * D, power *= D;
     }
-    first[i] = front ? pv_mul(front[u], sums[e]) : sums[u * 8 * groups + e];
+    const u32 upper = u | 1u << (k - 1), row = front ? 0 : 8 * groups;
+    uint4 low = pv_zero(), high = pv_zero();
+    if (m < D) low = sums[u * row + m * exponents + e];
+    if (m > 0) {
+      low = pv_add(low, sums[u * row + (m - 1) * exponents + e]);
+      high = sums[upper * row + (m - 1) * exponents + e];
+    }
+    now[i] = front ? pv_add(pv_mul(front[u], low), pv_mul(front[upper], high)) : pv_add(low, high);
   }
   __syncthreads();
-  uint4 *now = first, *next = second;
-  u32 outer = 1;
 #pragma unroll 1
-  for (u32 inner = size / (2 * D); inner > 0; inner /= 2 * D) {
+  for (inner /= 2 * D; inner > 0; inner /= 2 * D) {
     expand(next, now, D, outer, inner);
     outer *= D + 1;
     __syncthreads();
     uint4 *t = now;
     now = next, next = t;
   }
-  size = outer; // (D+1)^k coefficients
+  u32 size = outer; // (D+1)^k coefficients
   if (!front)
     for (u32 i = id; i < size; i += FINISH_THREADS) now[i] = to_polyval(s, now[i]);
   __syncthreads();

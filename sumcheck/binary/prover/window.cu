@@ -68,6 +68,30 @@ template <u32 K, u32 D> DEVICE_INLINE Monomials<K, D + 1> times(const Monomials<
   return r;
 }
 
+// times_slices is the product by a multilinear polynomial, by the exponent of the first
+// variable: too many words for registers are stored part by part, word e at to[8 e].
+template <u32 K, u32 D> DEVICE_INLINE void times_slices(u32 *to, const Monomials<K, D> &a, const u32 (&b)[1 << K]) {
+#pragma unroll
+  for (u32 top = 0; top <= D; top++) {
+    Monomials<K - 1, D + 1> r;
+#pragma unroll
+    for (u32 e = 0; e < power(D + 1, K - 1); e++) r.w[e] = 0;
+#pragma unroll
+    for (u32 bit = 0; bit < 2; bit++) // the exponents top - bit and bit
+      if (top - bit < D) {
+#pragma unroll
+        for (u32 e = 0; e < power(D, K - 1); e++)
+#pragma unroll
+          for (u32 u = 0; u < 1u << (K - 1); u++) {
+            const u32 at = product_index<K - 1, D>(e, u);
+            r.w[at] = lop3<0x78>(r.w[at], a.w[(top - bit) * power(D, K - 1) + e], b[bit << (K - 1) | u]);
+          }
+      }
+#pragma unroll
+    for (u32 e = 0; e < power(D + 1, K - 1); e++) to[8 * (top * power(D + 1, K - 1) + e)] = r.w[e];
+  }
+}
+
 // store_patterns writes, for each of 32 points, the 2^K bits that the prefixes have
 // there, bit u the one of prefix u: bytes for K of at most 3, 16-bit words for 4.
 template <u32 K> DEVICE_INLINE void store_patterns(void *pattern, u64 i, const u32 (&w)[1 << K]) {
@@ -108,6 +132,9 @@ template <u32 K> DEVICE_INLINE void store_patterns(void *pattern, u64 i, const u
 // and their patterns.
 template <u32 K, u32 D> DEVICE_INLINE void prepare(u32 *masks, u8 *patterns, const u32 *p2, const u32 *p3, const u32 *p4, const u32 *p5, u64 words, u64 i) {
   const u64 bytes = words * (K == 4 ? 64 : 32); // of one column's patterns
+  // Mask 8q + g of points 32(4h + t) .. of a unit is word h of lane 4g + t of group q.
+  const u32 groups = (power(D, K) + 7) / 8, t = (u32)i & 3, h = (u32)i >> 2 & 1;
+  u32 *to = masks + (i >> 3) * groups * 64 + 2 * t + h;
   Monomials<K, D> all;
   u32 b[1 << K];
   load<K>(b, p2, words, i);
@@ -129,22 +156,25 @@ template <u32 K, u32 D> DEVICE_INLINE void prepare(u32 *masks, u8 *patterns, con
       load<K>(b, p4, words, i);
       store_patterns<K>(patterns + 2 * bytes, i, b);
       coefficients<K>(b);
-      Monomials<K, 4> m4 = times<K, 3>(m3, b);
-      if constexpr (D == 4) {
-        all = m4;
+      if constexpr (K == 4) {
+        times_slices<K, 3>(to, m3, b);
       } else {
-        load<K>(b, p5, words, i);
-        store_patterns<K>(patterns + 3 * bytes, i, b);
-        coefficients<K>(b);
-        all = times<K, 4>(m4, b);
+        Monomials<K, 4> m4 = times<K, 3>(m3, b);
+        if constexpr (D == 4) {
+          all = m4;
+        } else {
+          load<K>(b, p5, words, i);
+          store_patterns<K>(patterns + 3 * bytes, i, b);
+          coefficients<K>(b);
+          all = times<K, 4>(m4, b);
+        }
       }
     }
   }
-  // Mask 8q + g of points 32(4h + t) .. of a unit is word h of lane 4g + t of group q.
-  const u32 groups = (power(D, K) + 7) / 8, t = (u32)i & 3, h = (u32)i >> 2 & 1;
-  u32 *to = masks + (i >> 3) * groups * 64 + 2 * t + h;
+  if constexpr (K < 4 || D < 4) {
 #pragma unroll
-  for (u32 e = 0; e < 8 * groups; e++) to[8 * e] = e < power(D, K) ? all.w[e < power(D, K) ? e : 0] : 0;
+    for (u32 e = 0; e < 8 * groups; e++) to[8 * e] = e < power(D, K) ? all.w[e < power(D, K) ? e : 0] : 0;
+  }
 }
 
 // clear sets the sums of the pass to zero.
@@ -170,6 +200,12 @@ extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k3_d4(u32 
   u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
   clear(sums, count);
   if (i < words) prepare<3, 4>(masks, patterns, p2, p3, p4, nullptr, words, i);
+}
+
+extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k4_d4(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3, const u32 *__restrict__ p4) {
+  u64 i = (u64)blockIdx.x * 128 + threadIdx.x;
+  clear(sums, count);
+  if (i < words) prepare<4, 4>(masks, patterns, p2, p3, p4, nullptr, words, i);
 }
 
 extern "C" __global__ void __launch_bounds__(128) binary_window_masks_k3_d5(u32 *masks, u8 *patterns, u32 *sums, u32 count, u64 words, const u32 *__restrict__ p2, const u32 *__restrict__ p3, const u32 *__restrict__ p4, const u32 *__restrict__ p5) {

@@ -44,7 +44,7 @@ const (
 	passStages   = 3
 	foldWarps    = 8
 
-	// perUnit is how many blocks of the pass and of the fold a multiprocessor holds.
+	// How many blocks of the pass, at the most, and of the fold a multiprocessor holds.
 	passPerUnit = 4
 	foldPerUnit = 2
 )
@@ -99,7 +99,9 @@ func (w window) prepare(q *device.Queue, masks device.Buffer[uint32], patterns d
 func (w window) pass(q *device.Queue, sums, p1, masks device.Buffer[uint32]) error {
 	units := w.points / unit
 	// Warps are a multiple of the rows, and not many more than there are units.
-	blocks := min(passPerUnit*q.Device().Info().Units, device.Blocks(units<<w.k, passWarps))
+	info := q.Device().Info()
+	perUnit := max(1, min(passPerUnit, info.SharedPerBlock/(w.passShared()+1024)))
+	blocks := min(perUnit*info.Units, device.Blocks(units<<w.k, passWarps))
 	least := max(1, 1<<w.k/passWarps)
 	blocks = max(least, blocks/least*least)
 	return w.launchPass(q, blocks, sums, p1, masks, w.k, units, 0)
@@ -111,9 +113,11 @@ func (w window) stretches(q *device.Queue, sums, elements, masks device.Buffer[u
 	return w.launchPass(q, device.Blocks(1<<rows, passWarps), sums, elements, masks, rows, w.points/unit, w.points/unit>>rows)
 }
 
+// passShared is the shared memory of a block of the pass: elements and parities.
+func (w window) passShared() int { return passWarps * (passStages*unit*16 + w.groups()*32*4) }
+
 func (w window) launchPass(q *device.Queue, blocks int, sums, elements, masks device.Buffer[uint32], rows, units, period int) error {
-	shared := passWarps * (passStages*unit*16 + w.groups()*32*4)
-	return q.Launch(device.Kernel{Source: windowSource, Name: "binary_window_pass"}, device.D1(blocks), device.D1(32*passWarps), shared,
+	return q.Launch(device.Kernel{Source: windowSource, Name: "binary_window_pass"}, device.D1(blocks), device.D1(32*passWarps), w.passShared(),
 		sums.Arg(), elements.Arg(), masks.Arg(), device.U32(w.groups()), device.U32(rows), device.U32(units), device.U32(period))
 }
 

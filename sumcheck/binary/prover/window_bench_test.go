@@ -148,7 +148,7 @@ func median(b *testing.B, q *device.Queue, op func() error) time.Duration {
 var plans = [binary.MaxDegree + 1][]windowPlan{
 	2: {{4, 0, 0}, {4, secondRounds, 0}, {4, 0, 18}, {4, 0, 17}},
 	3: {{4, 0, 0}, {4, 0, 18}, {4, 0, 17}},
-	4: {{3, 0, 0}, {3, 0, 18}, {3, 0, 17}},
+	4: {{3, 0, 0}, {4, 0, 0}, {4, 0, 18}, {3, 0, 18}, {3, 0, 17}},
 	5: {{3, 0, 0}},
 }
 

@@ -29,7 +29,7 @@ var (
 	smallWindows = [binary.MaxDegree + 1]windowPlan{
 		2: {first: 4, masksFrom: 18},
 		3: {first: 4, masksFrom: 18},
-		4: {first: 3, masksFrom: 18},
+		4: {first: 4, masksFrom: 18},
 		5: {first: 3},
 	}
 	largeWindows = [binary.MaxDegree + 1]windowPlan{
@@ -266,7 +266,12 @@ func (r *windowProof) finish() error {
 	if r.in.Kind == binary.EqBits {
 		front = r.front.Arg()
 	}
-	return r.kernel("binary_window_finish", device.D1(1), device.D1(512),
+	d, last := r.in.Degree, 1 // (2d)^(k-2)
+	for range r.w.k - 2 {
+		last *= 2 * d
+	}
+	shared := ((d+1)*2*d*last + (d+1)*(d+1)*last) * gf2.Size
+	return r.q.Launch(device.Kernel{Source: finishSource, Name: "binary_window_finish"}, device.D1(1), device.D1(512), shared,
 		r.state.Arg(), r.sums.Arg(), front, r.fragments.Arg(), device.U32(r.in.Degree), device.U32(r.w.k), device.U32(r.w.groups()))
 }
 

@@ -44,7 +44,7 @@ func TestWindowSizes(t *testing.T) {
 		for _, kind := range []binary.Kind{binary.ExtBits, binary.EqBits} {
 			for d := 2; d <= binary.MaxDegree; d++ {
 				for n := 11; n <= most; n++ {
-					if n == 11 && d < 4 {
+					if n == 11 && d < 5 {
 						continue // no window
 					}
 					t.Run(fmt.Sprintf("%s/d%d/n%d", kind, d, n), func(t *testing.T) {
