@@ -16,94 +16,35 @@ import struct
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from argument import (ONE, ZERO, Argument, Block, Claim, Rejected, Stack, challenge, check, eq, eqs,  # noqa: E402
-                      flat, lift, row, weigh)
-from program import LINEAR, MATMUL, P, RESHAPE, Key  # noqa: E402
+from argument import ZERO, Argument, Claim, Rejected, Stack, challenge, check, eq, eqs, flat, lift, weigh  # noqa: E402
+from operations import Reduction, bind, bits as table_bits, blocks, parted, ranges, width  # noqa: E402
+from program import COLUMN, P, Key, product  # noqa: E402
 import security  # noqa: E402
 from weights import key_proof  # noqa: E402
 
 
-def inference_blocks(g, tables, ranges):
-    def make(alpha, beta):
-        blocks = []
-        for op in g.lookups:
-            shift = op.shift
-            rem = [("t", op.rem)] if shift else []
-
-            def pair(v, at, shift=shift, tag=op.table + 1):
-                q = v[0]
-                if shift:
-                    q = (v[0] + lift(2**(shift - 1)) - v[1]) * lift(pow(2**shift, P - 2, P))
-                return ONE, alpha - lift(tag) - beta * q - beta * beta * v[-1]
-            vars = g.tensors[op.x].vars
-            blocks.append(Block(vars, [("t", g.home(op.x))] + rem + [("t", op.out)], pair))
-            if shift:
-                tag = len(tables) + ranges.index(shift) + 1
-                blocks.append(Block(vars, rem, lambda v, at, tag=tag: (ONE, alpha - lift(tag) - beta * v[0])))
-        for k, tab in enumerate(tables):
-            def entry(v, at, tab=tab, tag=k + 1):
-                y = weigh(eqs(at), enumerate(tab.values))
-                return ZERO - v[0], alpha - lift(tag) - beta * row(-2**(tab.bits - 1), tab.bits, at) - beta * beta * y
-            blocks.append(Block(tab.bits, [("m", k)], entry))
-        for k, s in enumerate(ranges):
-            def entry(v, at, s=s, tag=len(tables) + k + 1):
-                return ZERO - v[0], alpha - lift(tag) - beta * row(0, s, at)
-            blocks.append(Block(s, [("m", len(tables) + k)], entry))
-        return blocks
-    return make
-
-
-def split(point, axes):
-    """A point's coordinates, axis by axis."""
-    out, at = [], 0
-    for a in axes:
-        out.append(tuple(point[at:at + a]))
-        at += a
-    return out
-
-
-def join(parts):
-    return tuple(c for p in parts for c in p)
-
-
-def layer(a, g, first, given):
-    """One step of T7; first is the binding of a padded output, if any, and given
-    the evaluation that comes from y, if any. Returns whether there was anything
-    to do."""
-    jobs, sent, relations = list(first), [], 0
+def layer(a, g, reduce, jobs, given):
+    """One step of T7, which begins with jobs; given are the evaluations that come
+    from y. Returns whether there was anything to do."""
+    jobs, sent, relations = list(jobs), [], 0
     while a.queue:
         key = a.queue.pop(0)
-        (kind, i), point = key
+        (kind, i), _ = key
         op = g.maker.get(i) if kind == "t" else None
-        if op is None or op.type not in (MATMUL, LINEAR, RESHAPE):
+        made = reduce.expand(op, key) if op else None
+        if made is None:
             continue
-        value, tensor = a.known[key], g.tensors[i]
-        parts = split(point, tensor.axes)
-        if op.type == LINEAR:
-            total = lift(op.const)
-            for coef, term in op.terms:
-                own = g.tensors[term].axes
-                mine = parts[len(parts) - len(own):]
-                where = join(p if n else () for p, n in zip(mine, own))
-                poly = ("t", g.home(term))
-                sent += a.fetch([(poly, where)])
-                total = total + lift(coef) * a.value(poly, where)
-            check(total == value, "output binding" if key == given else "linear relation")
-            relations += 1
-        elif op.type == MATMUL:
-            def product(at, es, op=op, left=join(parts[:-1]), right=parts[-1]):
-                a.put(("t", g.home(op.x)), left + tuple(at), es[0], "sum-check")
-                a.put(("t", op.w), right + tuple(at) if op.trans else tuple(at) + right, es[1], "sum-check")
-            jobs.append((Claim(g.tensors[op.x].axes[-1], [(ONE, (0, 1))], value), product))
-        else:
-            def moved(at, es, op=op, point=point):
-                source = g.tensors[op.x]
-                here, there, w = eqs(at), eqs(point), ZERO
-                for s, d in zip(source.positions(), g.tensors[op.out].positions()):
-                    w = w + here[s] * there[d]
-                check(w == es[0], "public factor")
-                a.put(("t", g.home(op.x)), at, es[1], "sum-check")
-            jobs.append((Claim(g.tensors[op.x].vars, [(ONE, (0, 1))], value), moved))
+        if isinstance(made[0], Claim):
+            jobs.append(made)
+            continue
+        terms, const = made
+        total = lift(const)
+        for coef, term, where in terms:
+            poly = ("t", g.home(term))
+            sent += a.fetch([(poly, where)])
+            total = total + lift(coef) * a.value(poly, where)
+        check(total == a.known[key], "output binding" if key in given else "linear relation")
+        relations += 1
     if sent:
         a.t.absorb(flat(sent))
     if jobs:
@@ -130,9 +71,13 @@ def inference(key, x, y, data, context=b"", weights=None):
     """Checks a proof. weights is the encoding of weights that are public."""
     g = key.program
     weights = public(key, weights) if key.public else None
-    statement = ((x, g.tensors[g.inputs[0]], "input"), (y, g.tensors[g.outputs[0]], "output"))
-    for v, tensor, name in statement:
-        check(len(v) == len(tensor.positions()) and all(tensor.lo <= e <= tensor.hi for e in v), name)
+    statement = [(x, parted(g, g.inputs, x), "input"), (y, parted(g, g.outputs, y), "output")]
+    for _, parts, name in statement:
+        check(parts is not None, name)
+        for i, v in parts.items():
+            t = g.tensors[i]
+            check(len(v) == product(t.shape) and all(t.lo <= e <= t.hi for e in v), name)
+    (_, inputs, _), (_, outputs, _) = statement
     a = Argument(data)
     rd, t = a.rd, a.t
     rd.magic(b"ZKWPROF\n", 2)
@@ -142,7 +87,6 @@ def inference(key, x, y, data, context=b"", weights=None):
 
     bits, (pp, wp, mp) = key.settings[0]
     ts = g.tensors
-    ranges = sorted({o.shift for o in g.lookups if o.shift})
     stacks = []
     params = Stack("parameters", [(("t", i), ts[i].vars) for i in g.params], pp, key.root)
     if params.place:
@@ -154,37 +98,25 @@ def inference(key, x, y, data, context=b"", weights=None):
     t.absorb([v % P for v in x])
     t.absorb([v % P for v in y])
     t.bytes(context)
-    if g.lookups:
-        columns = sorted(c for o in g.lookups for c in ([o.out, o.rem] if o.shift else [o.out]))
-        rows = [tab.bits for tab in g.tables] + ranges
+    if g.tables:
+        columns = [i for i, tensor in enumerate(ts) if tensor.kind == COLUMN]
+        rows = [table_bits(tab) for tab in g.tables] + ranges(g)
         for s in (Stack("witness", [(("t", i), ts[i].vars) for i in columns], wp),
                   Stack("multiplicities", [(("m", k), b) for k, b in enumerate(rows)], mp)):
             a.commit(s)
             stacks.append(s)
-        a.lookups(bits, 2, inference_blocks(g, g.tables, ranges))
+        a.lookups(bits, width(g), blocks(g))
 
-    out = ts[g.outputs[0]]
-    binding = [challenge(t) for _ in range(out.vars)]
-    a.log("output binding", out.vars)
-    bound = weigh(eqs(binding), zip(out.positions(), y))
-    first, given = [], None
-    if out.padded:
-        def bind(at, es):
-            here, there, w = eqs(at), eqs(binding), ZERO
-            for j in out.positions():
-                w = w + here[j] * there[j]
-            check(w == es[0], "public factor")
-            a.put(("t", g.home(g.outputs[0])), at, es[1], "sum-check")
-        first.append((Claim(out.vars, [(ONE, (0, 1))], bound), bind))
-    else:
-        given = (("t", g.home(g.outputs[0])), tuple(binding))
-        a.put(*given, bound, "output binding")
-    while layer(a, g, first, given):
-        first = []
-    for poly, point in a.order:
-        if poly == ("t", g.inputs[0]):
-            want = weigh(eqs(point), zip(ts[g.inputs[0]].positions(), x))
-            check(a.value(poly, point) == want, "input binding")
+    binding = [challenge(t) for _ in range(max(ts[i].vars for i in g.outputs))]
+    a.log("output binding", len(binding))
+    jobs, given = bind(a, g, g.outputs, outputs, binding)
+    reduce = Reduction(a, g, inputs)
+    while layer(a, g, reduce, jobs, given):
+        jobs = []
+    for (kind, i), point in a.order:
+        if kind == "t" and i in inputs:
+            want = weigh(eqs(point), zip(ts[i].positions(), inputs[i]))
+            check(a.value((kind, i), point) == want, "input binding")
     a.finish(stacks, weights)
     return a
 
