@@ -97,7 +97,9 @@ func (t *translation) fold(n *Node, v Value) int {
 	if err != nil {
 		return t.fail(t.unsupported("evaluating it on constants: %w", err))
 	}
-	return t.constTensor(c)
+	id := t.constTensor(c)
+	t.carry(n, id)
+	return id
 }
 
 // constTensor adds a constant.

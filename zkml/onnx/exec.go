@@ -150,6 +150,8 @@ func (n *Node) evaluate(in []*Tensor, v *Value) (*Tensor, error) {
 		evaluateDequantise(&n.Attr, in[0], out.Real)
 	case OpArgMax:
 		evaluateArgMax(&n.Attr, in[0], out.Ints)
+	case OpTable:
+		evaluateTable(n.Attr.Table, in, out)
 	default:
 		return nil, fmt.Errorf("operation %s has no evaluation", n.Op)
 	}

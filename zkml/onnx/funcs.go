@@ -64,7 +64,13 @@ var functions = [numFuncs]function{
 	FuncClip:     {"clip", 2, func(x, lo, hi float64) float64 { return min(max(x, lo), hi) }},
 	FuncPow:      {"pow", 1, func(x, a, _ float64) float64 { return math.Pow(x, a) }},
 	FuncSin:      {"sin", 0, func(x, _, _ float64) float64 { return math.Sin(x) }},
-	FuncCos:      {"cos", 0, func(x, _, _ float64) float64 { return math.Cos(x) }},
+	FuncThresholdedRelu: {"thresholdedrelu", 1, func(x, a, _ float64) float64 {
+		if x > a {
+			return x
+		}
+		return 0
+	}},
+	FuncCos: {"cos", 0, func(x, _, _ float64) float64 { return math.Cos(x) }},
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

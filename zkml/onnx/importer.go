@@ -17,6 +17,8 @@ type importer struct {
 	masks map[string]string // names that exist but may not be read, and the node that made them
 	// given is the number of elements of initializers and Constant nodes, folded that of values computed from constants.
 	given, folded int
+	// dynamic names the tensors of real numbers that stand for integers behind a DynamicQuantizeLinear, and says which kind.
+	dynamic map[string]string
 }
 
 func (im *importer) run() error {
@@ -50,6 +52,8 @@ func (im *importer) run() error {
 	if err := im.checkDeclared(); err != nil {
 		return err
 	}
+	im.m.fuseQuantised()
+	im.m.fuseFactors()
 	return im.m.prune()
 }
 
@@ -263,7 +267,7 @@ func (im *importer) checkDeclared() error {
 			return err
 		}
 		v := im.m.Values[id]
-		if t.ElemType != 0 && (v.Int && !isInt(t.ElemType) || !v.Int && !isReal(t.ElemType)) {
+		if t.ElemType != 0 && im.dynamic[info.Name] == "" && (v.Int && !isInt(t.ElemType) || !v.Int && !isReal(t.ElemType)) {
 			return malformed("%s is declared as %s, its operator gives another type", what, typeName(t.ElemType))
 		}
 		if t.Shape == nil {

@@ -53,6 +53,8 @@ func (n *Node) infer(in []*Value) (Value, error) {
 		return n.inferQuantise(in[0])
 	case OpArgMax:
 		return n.inferArgMax(in[0])
+	case OpTable:
+		return n.inferTable(in)
 	}
 	return Value{}, fmt.Errorf("operation %s does not exist", n.Op)
 }

@@ -74,7 +74,7 @@ func Parse(data []byte, opts Options) (*Model, error) {
 			Name: file.Graph.Name, Producer: file.ProducerName, IR: file.IrVersion, Opset: opset,
 			SHA256: sha256.Sum256(data), Dims: map[string]int{},
 		},
-		graph: file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{},
+		graph: file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{}, dynamic: map[string]string{},
 	}
 	if err := im.run(); err != nil {
 		return nil, err

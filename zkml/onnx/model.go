@@ -26,6 +26,8 @@ type Model struct {
 	Nodes    []Node
 	Inputs   []int // indices into Values
 	Outputs  []int // indices into Values
+	// Dynamic lists the values that the file quantises by their own range (DynamicQuantizeLinear); a program gives them a fixed one.
+	Dynamic []int
 }
 
 // Value is one tensor of the graph.
@@ -36,6 +38,8 @@ type Value struct {
 	// Int says that the elements are integers and exact (token numbers, masks, quantised codes, indices); otherwise they are real
 	// numbers. Whole marks real numbers that are whole nevertheless, because they were converted from integers.
 	Int, Whole bool
+	// Coded says which integers a constant was made from, if it was.
+	Coded *Coded
 	// Lo and Hi bound the elements of Int and Whole values.
 	Lo, Hi int64
 	Type   int32 // element type in the ONNX file (a TensorProto.DataType); 0 where nothing says

@@ -35,12 +35,14 @@ const (
 	// OpDequantise makes real numbers: (x - Zero) * Scale.
 	OpDequantise
 	OpArgMax
+	// OpTable is a function of one or two integers, given by Attr.Table.
+	OpTable
 	numOps
 )
 
 var opNames = [numOps]string{
 	"Einsum", "Add", "Sub", "Mul", "Div", "Min", "Max", "Unary", "Select", "Rearrange", "Concat", "Reshape", "ReduceSum", "ReduceMax",
-	"Softmax", "Norm", "Embed", "Quantise", "Dequantise", "ArgMax",
+	"Softmax", "Norm", "Embed", "Quantise", "Dequantise", "ArgMax", "Table",
 }
 
 func (o Op) String() string {
@@ -78,6 +80,7 @@ type Attr struct {
 	Scale          []float32 // Quantise, Dequantise: one, or one for every index along Axis
 	Zero           []int64   // Quantise, Dequantise: as many as Scale
 	Lo, Hi         int64     // Quantise: the integer type's range
+	Table          *Table    // Table
 }
 
 // Func is a function of one real number.
@@ -114,5 +117,6 @@ const (
 	FuncPow
 	FuncSin
 	FuncCos
+	FuncThresholdedRelu
 	numFuncs
 )

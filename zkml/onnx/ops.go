@@ -14,7 +14,8 @@ type operator struct {
 }
 
 // operatorTables holds the operators of every file, by name; those of other domains with the domain and a point before it.
-var operatorTables = []map[string]operator{linearTable, elementwiseTable, shapeTable, constantTable, otherTable}
+var operatorTables = []map[string]operator{linearTable, elementwiseTable, shapeTable, constantTable, otherTable,
+	convTable, reduceTable, movingTable, activationTable, recurrentTable, quantTable, microsoftTable}
 
 var operators = func() map[string]operator {
 	all := map[string]operator{}
@@ -76,6 +77,9 @@ func (im *importer) node(i int) error {
 	}
 	var err error
 	if t.attrs, err = newAttributes(label, n.Attribute); err != nil {
+		return err
+	}
+	if err := t.checkDynamic(); err != nil {
 		return err
 	}
 	if err := op.translate(t); err != nil {

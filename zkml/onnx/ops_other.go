@@ -7,7 +7,6 @@ var otherTable = map[string]operator{
 	"Identity": {1, 1, 1, (*translation).alias},
 	"Dropout":  {1, 3, 2, (*translation).dropout},
 	"Softmax":  {1, 1, 1, (*translation).softmaxOf},
-	"ArgMax":   {1, 1, 1, (*translation).argMaxOf},
 }
 
 // dropout is the identity outside training; its mask may be named but not used.
@@ -63,18 +62,6 @@ func (t *translation) softmaxAxes() ([]int, error) {
 		axes = append(axes, a)
 	}
 	return axes, nil
-}
-
-func (t *translation) argMaxOf() error {
-	axis, err := t.axis(0, len(t.value(0).Shape), t.opset() >= 11)
-	if err != nil {
-		return err
-	}
-	last := false
-	if t.opset() >= 12 {
-		last = t.attrs.flag("select_last_index", false)
-	}
-	return t.result(0, t.argMax(t.inputs[0], axis, t.attrs.flag("keepdims", true), last))
 }
 
 // order wants a permutation of the axes of a tensor.

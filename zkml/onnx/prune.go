@@ -1,5 +1,7 @@
 package onnx
 
+import "slices"
+
 // prune drops nodes and values that no output depends on, such as those of which only the shape was read, and numbers the rest anew.
 func (m *Model) prune() error {
 	used := make([]bool, len(m.Values))
@@ -41,6 +43,8 @@ func (m *Model) prune() error {
 	}
 	renumber(m.Inputs, number)
 	renumber(m.Outputs, number)
+	m.Dynamic = slices.DeleteFunc(m.Dynamic, func(id int) bool { return !used[id] })
+	renumber(m.Dynamic, number)
 	m.Values, m.Nodes = values, nodes
 	return nil
 }

@@ -65,13 +65,13 @@ func TestRejects(t *testing.T) {
 		want []string
 		file func() *onnxtest.File
 	}{
-		{"unknown operator", s, []string{`node "Conv0" (Conv)`, "unknown operator"}, single(17, "Conv", []string{"x", "w"})},
+		{"unknown operator", s, []string{`node "DeformConv0" (DeformConv)`, "unknown operator"}, single(17, "DeformConv", []string{"x", "w"})},
 		{"hostile operator name", s, []string{`("\x1b[2J")`, "unknown operator"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Node[2].OpType = "\x1b[2J"
 			g.Node[2].Name = ""
 		})},
 		{"hostile node name", s, []string{`\x1b[2J`}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
-			g.Node[2].Name, g.Node[2].OpType = "\x1b[2J", "Conv"
+			g.Node[2].Name, g.Node[2].OpType = "\x1b[2J", "DeformConv"
 		})},
 		{"constants that grow", s, []string{"evaluating it on constants", "18000 in the file"}, func() *onnxtest.File {
 			f := onnxtest.New(17, "x", 1, 9000)

@@ -270,3 +270,6 @@ func float16(b uint16) float32 {
 	}
 	return float32(sign * math.Ldexp(1024+mantissa, exponent-25))
 }
+
+// DecodeTensor reads a tensor as ONNX's test data store them.
+func DecodeTensor(t *onnxpb.TensorProto) (*Tensor, error) { return decodeTensor(t, "the tensor") }

@@ -114,3 +114,19 @@ func Int(name string, v int64) *onnxpb.AttributeProto {
 func Float(name string, v float32) *onnxpb.AttributeProto {
 	return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_FLOAT, F: v}
 }
+
+// List is an attribute that holds a list of integers.
+func List(name string, v ...int64) *onnxpb.AttributeProto {
+	return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_INTS, Ints: v}
+}
+
+// Text is a string attribute.
+func Text(name, v string) *onnxpb.AttributeProto {
+	return &onnxpb.AttributeProto{Name: name, Type: onnxpb.AttributeProto_STRING, S: []byte(v)}
+}
+
+// Codes adds an initializer of a small integer type and returns its name; no dims make a scalar.
+func (f *File) Codes(name string, kind onnxpb.TensorProto_DataType, values []int32, dims ...int64) string {
+	f.Proto.Graph.Initializer = append(f.Proto.Graph.Initializer, &onnxpb.TensorProto{Name: name, Dims: dims, DataType: int32(kind), Int32Data: values})
+	return name
+}

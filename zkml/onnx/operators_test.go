@@ -1,0 +1,140 @@
+package onnx_test
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxtest"
+)
+
+// TestRejectOperators gives nodes that the operators of convolutions, pools, recurrences and quantised files refuse; the error names the
+// node and what is wrong.
+func TestRejectOperators(t *testing.T) {
+	s, m := onnx.ErrUnsupported, onnx.ErrMalformed
+	const i8, u8, i32 = onnxpb.TensorProto_INT8, onnxpb.TensorProto_UINT8, onnxpb.TensorProto_INT32
+	// image is x[1, 4, 8, 8] -> one operator -> output.
+	image := func(op string, inputs []string, attrs ...*onnxpb.AttributeProto) func() *onnxtest.File {
+		return func() *onnxtest.File {
+			f := onnxtest.New(17, "x", 1, 4, 8, 8)
+			f.Random(1, "w", 1, 6, 4, 3, 3)
+			f.Random(1, "back", 1, 4, 5, 3, 3)
+			f.Random(2, "v", 1, 4)
+			f.Random(3, "r", 1, 1, 16, 4)
+			f.Codes("i8", i8, []int32{3})
+			f.Codes("u8", u8, []int32{3})
+			f.Codes("i32", i32, []int32{3})
+			f.Codes("list", i8, []int32{3, 4, 5}, 3)
+			f.Floats("s", []float32{0.5})
+			f.Floats("zero", []float32{0})
+			f.Floats("s3", []float32{0.5, 0.25, 0.125}, 3)
+			f.Floats("scales", []float32{1, 1, 1e9, 2}, 4)
+			f.Ints("pads", 0, 0, 0, 0, 0, 0, 1<<40, 0)
+			f.Ints("axes", 2, 2)
+			f.Proto.Graph.Initializer = keep(f.Proto.Graph.Initializer, inputs)
+			return f.Output(f.Node(op, inputs, attrs...))
+		}
+	}
+	kernel := onnxtest.List("kernel_shape", 3, 3)
+	for _, c := range []struct {
+		name string
+		kind error
+		want string
+		file func() *onnxtest.File
+	}{
+		{"unknown attribute", s, `unknown attribute "other"`, image("Conv", []string{"x", "w"}, onnxtest.Int("other", 1))},
+		{"group", m, `"group" is 3`, image("Conv", []string{"x", "w"}, onnxtest.Int("group", 3))},
+		{"group too large", m, `"group" is 9223372036854775807`, image("Conv", []string{"x", "w"}, onnxtest.Int("group", math.MaxInt64))},
+		{"kernel against weights", m, `"kernel_shape" is [2 2]`, image("Conv", []string{"x", "w"}, onnxtest.List("kernel_shape", 2, 2))},
+		{"stride 0", m, `"strides", element 1 is 0`, image("Conv", []string{"x", "w"}, onnxtest.List("strides", 1, 0))},
+		{"negative padding", m, `"pads", element 0 is -1`, image("Conv", []string{"x", "w"}, onnxtest.List("pads", -1, 0, 0, 0))},
+		{"padding of the wrong length", m, `"pads" has 3 elements`, image("Conv", []string{"x", "w"}, onnxtest.List("pads", 0, 0, 0))},
+		{"auto_pad with pads", m, "exclude each other", image("Conv", []string{"x", "w"}, onnxtest.Text("auto_pad", "SAME_UPPER"), onnxtest.List("pads", 1, 1, 1, 1))},
+		{"auto_pad", s, `"SAME"`, image("Conv", []string{"x", "w"}, onnxtest.Text("auto_pad", "SAME"))},
+		{"window too large", s, "does not fit", image("Conv", []string{"x", "w"}, onnxtest.List("dilations", 100, 1))},
+		{"dilation overflow", s, "with dilation", image("Conv", []string{"x", "w"}, onnxtest.List("dilations", 1<<28, 1<<28))},
+		{"padding overflow", s, "at most 2^24", image("Conv", []string{"x", "w"}, onnxtest.List("pads", 1<<28, 0, 0, 0))},
+		{"weights of a vector", s, "equal ranks", image("Conv", []string{"x", "v"})},
+		{"pool of everything", s, "at most 2^24", image("MaxPool", []string{"x"}, onnxtest.List("kernel_shape", 1<<14, 3), onnxtest.List("pads", 1<<14, 0, 1<<14, 0))},
+		{"pool in the padding", s, "lies in the padding", image("MaxPool", []string{"x"}, onnxtest.List("kernel_shape", 2, 2), onnxtest.List("pads", 2, 0, 0, 0))},
+		{"average in the padding", s, "lies in the padding", image("AveragePool", []string{"x"}, onnxtest.List("kernel_shape", 2, 2), onnxtest.List("pads", 2, 0, 0, 0))},
+		{"pool without kernel", m, `"kernel_shape" is missing`, image("AveragePool", []string{"x"})},
+		{"ceil_mode", s, `"ceil_mode" is 2`, image("MaxPool", []string{"x"}, kernel, onnxtest.Int("ceil_mode", 2))},
+		{"output padding", m, `"output_padding", element 0 is 5`, image("ConvTranspose", []string{"x", "back"}, onnxtest.List("output_padding", 5, 0))},
+		{"training", s, "training_mode", image("BatchNormalization", []string{"x", "v", "v", "v", "v"}, onnxtest.Int("training_mode", 1))},
+		{"statistics", m, "each of 4 channels", image("BatchNormalization", []string{"x", "v", "v", "s3", "v"})},
+		{"groups of channels", m, "does not exist in operator set 17", image("GroupNormalization", []string{"x", "v", "v"}, onnxtest.Int("num_groups", 3))},
+		{"slopes", m, "slopes of shape [3]", image("PRelu", []string{"x", "s3"})},
+		{"recurrence of an image", m, "expected steps, batch and features", image("LSTM", []string{"x", "r", "r"})},
+		{"scale beyond reason", s, "scale 1e+09", image("Resize", []string{"x", "", "scales"})},
+		{"resize without size", m, "either scales or sizes", image("Resize", []string{"x"})},
+		{"padding beyond reason", s, "padding 1099511627776", image("Pad", []string{"x", "pads"})},
+		{"axes twice", m, "axis 2 is given twice", image("ReduceSum", []string{"x", "axes"})},
+		{"axis", m, "axis 4 of a tensor of rank 4", image("ReduceMean", []string{"x"}, onnxtest.List("axes", 4))},
+		{"block size", m, `"blocksize" is 0`, image("DepthToSpace", []string{"x"})},
+		{"blocks", m, "4 channels for blocks of 3 x 3", image("DepthToSpace", []string{"x"}, onnxtest.Int("blocksize", 3))},
+		{"scale of zero", s, "is 0, expected a positive number", image("QuantizeLinear", []string{"x", "zero", "u8"})},
+		{"zero point of 32 bits", s, "INT32", image("QuantizeLinear", []string{"x", "s", "i32"})},
+		{"zero points and scales", m, "1 scale and 3 zero points", image("QuantizeLinear", []string{"x", "s", "list"})},
+		{"scales of another axis", m, "3 scales and 3 zero points for axis 1", image("QuantizeLinear", []string{"x", "s3", "list"})},
+		{"real zero point", s, "not a constant of an integer type", image("QuantizeLinear", []string{"x", "s", "zero"})},
+		{"codes that are real", s, "real elements", image("QLinearConv", []string{"x", "s", "u8", "i8", "s", "i8", "s", "u8"})},
+		{"dequantised reals", m, "expected integers", image("DequantizeLinear", []string{"x", "s", "u8"})},
+	} {
+		_, err := onnx.Parse(c.file().Bytes(), onnx.Options{})
+		if !errors.Is(err, c.kind) || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, expected an error of kind %q that says %q", c.name, err, c.kind, c.want)
+		}
+	}
+}
+
+// TestFactors checks that a BatchNormalization behind a convolution leaves only the convolution and a bias, and the same results.
+func TestFactors(t *testing.T) {
+	for _, group := range []int64{1, 2} {
+		f := onnxtest.New(17, "x", 1, 4, 6, 6)
+		c := f.Node("Conv", []string{"x", f.Random(1, "w", 1, 6, 4/group, 3, 3), f.Random(2, "b", 1, 6)}, onnxtest.Int("group", group))
+		variance := []float32{0.5, 1, 2, 3, 0.25, 4}
+		y := f.Node("BatchNormalization", []string{c, f.Random(3, "scale", 1, 6), f.Random(4, "shift", 1, 6), f.Random(5, "mean", 1, 6), f.Floats("var", variance, 6)})
+		z := f.Node("Relu", []string{y})
+		folded, err := onnx.Parse(f.Output(z).Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, n := range folded.Nodes {
+			if n.Op == onnx.OpMul {
+				t.Errorf("group %d: a factor is left", group)
+			}
+		}
+		// With the convolution as a second output nothing can be folded.
+		whole, err := onnx.Parse(f.Output(c).Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(whole.Nodes, func(n onnx.Node) bool { return n.Op == onnx.OpMul }) {
+			t.Errorf("group %d: a convolution with two readers was changed", group)
+		}
+		x := make([]float32, 4*6*6)
+		for i := range x {
+			x[i] = float32(i*37%101)/50 - 1
+		}
+		input := []*onnx.Tensor{{Shape: []int{1, 4, 6, 6}, Real: x}}
+		a, err := folded.Run(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := whole.Run(input)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, want := a[folded.Outputs[0]], b[whole.Outputs[0]]
+		for i := range want.Real {
+			if math.Abs(got.At(i)-want.At(i)) > 1e-5*max(1, math.Abs(want.At(i))) {
+				t.Fatalf("group %d, element %d: %g, expected %g", group, i, got.At(i), want.At(i))
+			}
+		}
+	}
+}
