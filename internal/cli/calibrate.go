@@ -21,6 +21,9 @@ func (f *calibrationFlags) register(c *cobra.Command) {
 	c.Flags().IntVar(&f.o.ActivationBits, "activation-bits", d.ActivationBits, "bits of inner tensors, sign included")
 	c.Flags().IntVar(&f.o.WeightBits, "weight-bits", d.WeightBits, "bits of weights, sign included; fewer where sums would overflow")
 	c.Flags().IntVar(&f.o.OutputBits, "output-bits", d.OutputBits, "bits of the output over the values seen, sign included")
+	c.Flags().IntVar(&f.o.ResidualBits, "residual-bits", d.ResidualBits, "bits of tensors that sums run through, up to 16 (0: what their readers need)")
+	c.Flags().IntVar(&f.o.TableBits, "table-bits", d.TableBits, "log2 of the largest look-up table that is used without need, up to 18")
+	c.Flags().BoolVar(&f.o.Entropy, "entropy", d.Entropy, "scales of narrow tensors that lose least information, instead of covering a share of values")
 	c.Flags().Float64Var(&f.o.Percentile, "percentile", d.Percentile, "share of values, in percent, that must not be clamped")
 	c.Flags().StringVar(&f.labels, "labels", "", "names of the output classes, separated by commas")
 }
@@ -58,7 +61,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 			if err := a.enough("model "+args[0], modelBytes(model)); err != nil {
 				return err
 			}
-			samples, err := a.loadSamples(data, model.Values[model.Inputs[0]].Shape)
+			samples, err := a.loadSamples(data, inputShape(model))
 			if err != nil {
 				return err
 			}
@@ -102,7 +105,14 @@ func reportText(r *quant.Report) string {
 		fmt.Fprintf(&b, "%-20s %-8s %9d %6d %6s %7s %12.3g %10.3g %8.2f%%\n", clip(l.Name, 20), clip(l.Op, 8), l.Elements, l.Shift,
 			fmt.Sprintf("2^%d", l.TableBits), weights, l.MeanError, l.MaxError, 100*l.Saturated)
 	}
-	fmt.Fprintf(&b, "on %d samples the integer program's largest score is the model's in %.1f %% of %d rows\n", r.Samples, 100*r.Agreement, r.Rows)
+	fmt.Fprintf(&b, "on %d samples the integer program's largest score is the model's in %.1f %% of %d rows; the outputs' mean error is %.3g, the largest %.3g\n",
+		r.Samples, 100*r.Agreement, r.Rows, r.MeanError, r.MaxError)
+	if r.Dynamic > 0 {
+		fmt.Fprintf(&b, "%d scales that the model computes from its input are fixed\n", r.Dynamic)
+	}
+	if r.Advice != "" {
+		fmt.Fprintf(&b, "advice: %s\n", oneLine(r.Advice))
+	}
 	return b.String()
 }
 

@@ -58,13 +58,18 @@ func viewAnswer(path string, data []byte) (*view, error) {
 func viewKey(kind string, vk *zkml.VerifyingKey) *view {
 	v := &view{Kind: kind}
 	p, digest, weights, security := vk.Program(), vk.Digest(), vk.WeightsDigest(), zkml.Security(vk)
-	in, out := p.Tensor(p.Inputs[0]), p.Tensor(p.Outputs[0])
 	v.fact("program", p.Name)
 	v.fact("digest", hexText(digest[:]))
 	v.fact("weights", vk.Mode().String())
 	v.fact("weights digest", hexText(weights[:]))
-	v.fact("input", fmt.Sprintf("%s %s, %d to %d, times %g", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale))
-	v.fact("output", fmt.Sprintf("%s %s, %d to %d, times %g, then %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind))
+	for i, id := range p.Inputs {
+		in := p.Tensor(id)
+		v.fact(numbered("input", i, len(p.Inputs)), fmt.Sprintf("%s %s, %d to %d, times %g", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale))
+	}
+	for i, id := range p.Outputs {
+		out := p.Tensor(id)
+		v.fact(numbered("output", i, len(p.Outputs)), fmt.Sprintf("%s %s, %d to %d, times %g, then %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind))
+	}
 	v.fact("proof of weights", fmt.Sprintf("%d bytes", len(vk.WeightsProof())))
 	v.fact("security", fmt.Sprintf("%.2f bits in sum, weakest step %.2f (%s)", security.Sum, security.Min, security.MinTerm))
 	v.addProgram(p)
@@ -143,13 +148,15 @@ func viewCalibration(c *quant.Calibration) *view {
 	v := &view{Kind: "calibration"}
 	v.fact("model", hexText(c.Model[:]))
 	v.fact("samples", c.Samples)
-	v.fact("input", fmt.Sprintf("%s, %d to %d, times %g", c.Input.Name, c.Input.Lo, c.Input.Hi, c.Input.Scale))
+	for i, in := range c.Inputs {
+		v.fact(numbered("input", i, len(c.Inputs)), fmt.Sprintf("%s, %d to %d, times %g", in.Name, in.Lo, in.Hi, in.Scale))
+	}
 	if len(c.Labels) > 0 {
 		v.fact("labels", strings.Join(c.Labels, ", "))
 	}
-	t := table{Name: "stages", Columns: []string{"tensor", "shift", "before table", "scale", "lowest", "highest"}}
+	t := table{Name: "stages", Columns: []string{"tensor", "shift", "table", "before table", "scale", "lowest", "highest"}}
 	for _, s := range c.Stages {
-		t.Rows = append(t.Rows, []any{s.Name, int(s.Shift), s.QScale, s.Scale, s.Lo, s.Hi})
+		t.Rows = append(t.Rows, []any{s.Name, int(s.Shift), int(s.TableBits), s.QScale, s.Scale, s.Lo, s.Hi})
 	}
 	v.Tables = append(v.Tables, t)
 	return v

@@ -47,7 +47,7 @@ func (a *app) proveModelCommand() *cobra.Command {
 			if err := a.enough("model "+model, modelBytes(onnxModel)); err != nil {
 				return err
 			}
-			shape := onnxModel.Values[onnxModel.Inputs[0]].Shape
+			shape := inputShape(onnxModel)
 			values, err := a.loadValues(input, shape)
 			if err != nil {
 				return err

@@ -141,7 +141,11 @@ func artefact(data []byte) string {
 
 // loadInput reads one input and turns it into the program's integers.
 func (a *app) loadInput(path string, p *graph.Program) ([]int32, error) {
-	values, err := a.loadValues(path, p.Tensor(p.Inputs[0]).Shape)
+	shape := p.Tensor(p.Inputs[0]).Shape
+	if len(p.Inputs) > 1 {
+		shape = []int{p.InputLen()}
+	}
+	values, err := a.loadValues(path, shape)
 	if err != nil {
 		return nil, err
 	}
@@ -150,6 +154,18 @@ func (a *app) loadInput(path string, p *graph.Program) ([]int32, error) {
 		return nil, inputError("input %s: %w", path, err)
 	}
 	return x, nil
+}
+
+// inputShape is the shape that files of samples have: that of the input, or of several inputs' elements one after the other.
+func inputShape(m *onnx.Model) []int {
+	if len(m.Inputs) == 1 {
+		return m.Values[m.Inputs[0]].Shape
+	}
+	n := 0
+	for _, id := range m.Inputs {
+		n += tensorio.Elements(m.Values[id].Shape)
+	}
+	return []int{n}
 }
 
 func (a *app) loadValues(path string, shape []int) ([]float64, error) {

@@ -1,12 +1,13 @@
 // Package quant turns a float model into an integer program.
 //
-// Calibrate runs the model on samples, decides a scale and a shift for every requantised tensor, and reports what the integers cost in
-// accuracy. Build turns model and calibration into the program and its weights; it uses no arithmetic whose result could differ
-// between machines, so the same two files give the same bytes everywhere.
+// Calibrate runs the model on samples, decides scales for every tensor that gets integers, and reports what the integers cost in accuracy.
+// Build turns model and calibration into the program and its weights; it uses no arithmetic whose result could differ between machines, so
+// the same two files give the same bytes everywhere.
 //
-// Activations are symmetric integers (8 bits unless asked otherwise). Weight scales are chosen so that the accumulator's scale is the
-// output's scale times a power of two: requantisation is a shift and a table, never a multiplication. The table holds the activation
-// function and the clamp. docs/onnx.md says how models map to programs.
+// Activations are symmetric integers (8 bits unless asked otherwise). Weight scales are chosen so that a sum's scale is the result's scale
+// times a power of two: requantisation is a shift and a table, never a multiplication. The table holds the activation function and the
+// clamp. Softmax, norms, maxima and divisions are compositions of sums and tables. Integers of quantised files stay as they are.
+// docs/onnx.md says how models map to programs.
 package quant
 
 import (
@@ -22,16 +23,21 @@ import (
 
 // Options steer calibration. Zero values mean the defaults in parentheses.
 type Options struct {
-	InputBits      int        // codes of the input: [0, 2^b-1] if no sample is negative, symmetric otherwise (8)
-	ActivationBits int        // codes of inner tensors, sign included (8)
-	WeightBits     int        // codes of weights, sign included; less where an accumulator would overflow (10)
-	OutputBits     int        // resolution of the output over the values seen, sign included (10)
-	TableBits      int        // log2 of the largest table allowed (16)
-	Percentile     float64    // share of values in percent that scales must cover without clamping (100)
-	InputRange     [2]float64 // range of the input where the samples do not show it (from the samples)
-	Labels         []string   // names of the output classes
-	// ExactOutput leaves the accumulator of a last linear layer as it is: no rounding and no lookup, at the price of outputs of up to
-	// 29 bits. OutputBits then has no effect.
+	InputBits      int // codes of real inputs: [0, 2^b-1] if no sample is negative, symmetric otherwise (8)
+	ActivationBits int // codes of inner tensors, sign included (8)
+	WeightBits     int // codes of weights, sign included; less where a sum would overflow (10)
+	OutputBits     int // resolution of outputs over the values seen, sign included (10)
+	TableBits      int // log2 of the largest table that is used without need (16)
+	// ResidualBits is the width of tensors that sums run through, up to 16; 0 gives them what their readers ask for (0).
+	ResidualBits int
+	// Percentile is the share of values in percent that scales must cover without clamping (100). With Entropy, codes of up to 9 bits get
+	// the scale that loses least information instead.
+	Percentile float64
+	Entropy    bool
+	InputRange [2]float64 // range of a single real input where the samples do not show it (from the samples)
+	Labels     []string   // names of the output classes
+	// ExactOutput leaves the sum of a last linear layer as it is: no rounding and no lookup, at the price of outputs of up to 29 bits.
+	// OutputBits then has no effect.
 	ExactOutput bool
 }
 
@@ -52,7 +58,7 @@ func (o Options) withDefaults() (Options, error) {
 		{"activation bits", &o.ActivationBits, d.ActivationBits, 2, 12},
 		{"weight bits", &o.WeightBits, d.WeightBits, 2, 16},
 		{"output bits", &o.OutputBits, d.OutputBits, 2, 16},
-		{"table bits", &o.TableBits, d.TableBits, 2, graph.MaxTableBits},
+		{"table bits", &o.TableBits, d.TableBits, 12, graph.MaxTableBits},
 	} {
 		if *f.value == 0 {
 			*f.value = f.otherwise
@@ -60,6 +66,9 @@ func (o Options) withDefaults() (Options, error) {
 		if *f.value < f.lo || *f.value > f.hi {
 			return o, fmt.Errorf("calibration: %s is %d, expected %d to %d", f.name, *f.value, f.lo, f.hi)
 		}
+	}
+	if r := o.ResidualBits; r != 0 && (r < 8 || r > 16) {
+		return o, fmt.Errorf("calibration: residual bits is %d, expected 0 or 8 to 16", r)
 	}
 	if o.Percentile == 0 {
 		o.Percentile = d.Percentile
@@ -75,16 +84,32 @@ func (o Options) withDefaults() (Options, error) {
 
 // Calibration is everything that turns a model into one particular program.
 type Calibration struct {
-	Model   [32]byte       // SHA-256 of the ONNX file
-	Dims    map[string]int // lengths of symbolic axes
-	Samples int            // how many inputs the ranges come from; informative
-	Input   Stage          // Scale, Lo and Hi of the input; Shift is 0 and QScale equals Scale
-	Stages  []Stage        // in the order of the program
-	Labels  []string
+	Model    [32]byte       // SHA-256 of the ONNX file
+	Dims     map[string]int // lengths of symbolic axes
+	Samples  int            // how many inputs the ranges come from; informative
+	Settings Settings
+	Inputs   []Stage // Scale, Lo and Hi of the inputs; they are exact, without shift or table
+	Stages   []Stage // in the order of the program
+	Labels   []string
 }
 
-// Calibrate chooses the formats of an integer program for the model from sample inputs, each row-major with as many elements as the
-// model's input, and compares the program with the model on them.
+// Settings are the options that shape a program beside its scales.
+type Settings struct {
+	InputBits, ActivationBits, WeightBits, OutputBits, TableBits, ResidualBits int
+	ExactOutput                                                                bool
+}
+
+func (o *Options) settings() Settings {
+	return Settings{o.InputBits, o.ActivationBits, o.WeightBits, o.OutputBits, o.TableBits, o.ResidualBits, o.ExactOutput}
+}
+
+func (s *Settings) options() Options {
+	return Options{InputBits: s.InputBits, ActivationBits: s.ActivationBits, WeightBits: s.WeightBits, OutputBits: s.OutputBits,
+		TableBits: s.TableBits, ResidualBits: s.ResidualBits, ExactOutput: s.ExactOutput}
+}
+
+// Calibrate chooses the formats of an integer program for the model from samples, each the elements of the model's inputs one after the other
+// in row-major order, and compares the program with the model on them.
 func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, *Report, error) {
 	o, err := opts.withDefaults()
 	if err != nil {
@@ -93,119 +118,130 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 	if len(samples) == 0 {
 		return nil, nil, errors.New("calibration: no samples")
 	}
-	p, err := newPlan(m)
+	p := prepare(m)
+	seen, err := observe(p, samples, &o)
 	if err != nil {
 		return nil, nil, err
 	}
-	seen, err := p.observe(samples, o.Percentile)
+	l, err := newLowering(p, &o, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Samples: len(samples), Labels: slices.Clone(o.Labels)}
-	c.Input = chooseInput(&o, clean(m.Values[p.source].Name), seen[p.source])
-	formats := p.formats(c)
-	for i := range p.steps {
-		t := &p.steps[i]
-		if t.stage == nil {
-			formats[t.out] = formats[t.from]
-			continue
+	l.decide = func(name string, v int, f *form, d demand) (Stage, error) {
+		if f == nil {
+			return l.chooseGiven(name, v, d, seen)
 		}
-		st, err := t.stage.choose(&o, formats, clean(m.Values[t.out].Name), seen[t.out], seen[t.stage.base])
+		d.out, d.base = seen[v].at(d.bits), observed{reach: 1}
+		if f.base >= 0 {
+			d.base = seen[f.base].at(functionWidth)
+		}
+		st, err := l.choose(name, f, d)
 		if err != nil {
-			return nil, nil, fmt.Errorf("calibration: %w: node %s (%s): %w", onnx.ErrUnsupported, onnx.Quote(t.node), t.op, err)
+			return st, fmt.Errorf("calibration: %w: %w", onnx.ErrUnsupported, err)
 		}
-		c.Stages = append(c.Stages, st)
-		formats[t.out] = st.format()
+		return st, nil
 	}
+	if err := l.lower(); err != nil {
+		return nil, nil, err
+	}
+	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Samples: len(samples), Settings: o.settings(), Labels: slices.Clone(o.Labels)}
+	c.take(l, true)
 	report, err := Compare(m, c, samples)
+	if err != nil { // where tables that are shared have results of their own: share clamps only
+		c.take(l, false)
+		report, err = Compare(m, c, samples)
+	}
 	if err != nil {
 		return nil, nil, err
 	}
 	return c, report, nil
 }
 
-func (s *Stage) format() format { return format{s.Scale, s.Lo, s.Hi} }
+// functionWidth asks for the whole range seen.
+const functionWidth = 99
 
-// formats returns the formats of the input and its other shapes.
-func (p *plan) formats(c *Calibration) map[int]format {
-	f := map[int]format{p.source: c.Input.format()}
-	for v := range p.alias {
-		f[v] = c.Input.format()
+// take takes the stages of a lowering. Stages whose tables compute the same share one table, as large as the largest of them needs and the
+// others' shifts allow; clamps have the same results in every size.
+func (c *Calibration) take(l *lowering, all bool) {
+	widest := map[string]int{}
+	shared := func(s *staged) bool { return s.key != "" && (all || isClamp(s.key)) }
+	for i := range l.stages {
+		if s := &l.stages[i]; shared(s) {
+			widest[s.key] = max(widest[s.key], int(s.TableBits))
+		}
 	}
-	return f
+	c.Inputs, c.Stages = nil, nil
+	for i := range l.stages {
+		s := l.stages[i]
+		if shared(&s) {
+			if bits := widest[s.key]; bits+int(s.Shift) <= graph.MaxWindow {
+				s.TableBits = uint8(bits)
+			}
+		}
+		if i < len(l.m.Inputs) {
+			c.Inputs = append(c.Inputs, s.Stage)
+		} else {
+			c.Stages = append(c.Stages, s.Stage)
+		}
+	}
 }
 
-// chooseInput gives the input all codes of its width when it is never negative, symmetric ones otherwise.
-func chooseInput(o *Options, name string, seen observed) Stage {
-	if o.InputRange != [2]float64{} {
-		seen = observed{max(math.Abs(o.InputRange[0]), math.Abs(o.InputRange[1])), o.InputRange[0] < 0}
+// chooseGiven gives codes to inputs, and to constants that are looked up by an input.
+func (l *lowering) chooseGiven(name string, v int, d demand, seen []sight) (Stage, error) {
+	st := Stage{Name: name, Exact: true}
+	value := &l.m.Values[v]
+	switch {
+	case !slices.Contains(l.m.Inputs, v): // an embedding
+		top := int64(1)<<(d.bits-1) - 1
+		if !(d.out.reach > 0) {
+			d.out.reach = 1
+		}
+		st.Scale = d.out.reach / float64(top)
+		st.QScale = st.Scale
+		return st, nil
+	case value.Int:
+		st.Lo, st.Hi, st.Scale, st.QScale = min(value.Lo, 0), max(value.Hi, 0), 1, 1
+		if rows := l.rowsOf(v); rows > 0 {
+			st.Lo, st.Hi = 0, rows-1
+		}
+		if st.Lo <= -graph.BoundLimit || st.Hi >= graph.BoundLimit {
+			return st, fmt.Errorf("calibration: %w: input %s has integers in [%d, %d], expected less than 2^29", onnx.ErrUnsupported, onnx.Quote(value.Name), st.Lo, st.Hi)
+		}
+		return st, nil
 	}
-	if !(seen.reach > 0) {
-		seen.reach = 1
+	s := seen[v].all
+	if r := l.o.InputRange; r != [2]float64{} && len(l.m.Inputs) == 1 {
+		s = observed{max(math.Abs(r[0]), math.Abs(r[1])), r[0] < 0}
 	}
-	st := Stage{Name: name, Lo: 0, Hi: int64(1)<<o.InputBits - 1}
-	if seen.signed {
-		st.Hi = int64(1)<<(o.InputBits-1) - 1
+	if !(s.reach > 0) {
+		s.reach = 1
+	}
+	// All codes of the width where the input is never negative, symmetric ones otherwise.
+	st.Lo, st.Hi = 0, int64(1)<<l.o.InputBits-1
+	if s.signed {
+		st.Hi = int64(1)<<(l.o.InputBits-1) - 1
 		st.Lo = -st.Hi
 	}
-	st.Scale = seen.reach / float64(st.Hi)
+	st.Scale = s.reach / float64(st.Hi)
 	st.QScale = st.Scale
-	return st
+	return st, nil
 }
 
-// bins is the resolution of the histograms that percentiles are read from.
-const bins = 1 << 13
+// rowsOf returns the rows of the table that an input selects from, or 0.
+func (l *lowering) rowsOf(v int) int64 {
+	for i := range l.m.Nodes {
+		n := &l.m.Nodes[i]
+		if n.Op == onnx.OpEmbed && l.values[n.Inputs[0]].input && (n.Inputs[0] == v || l.aliasOf(n.Inputs[0]) == v) {
+			return int64(l.constant(n.Inputs[1]).Shape[0])
+		}
+	}
+	return 0
+}
 
-// observe runs the model on all samples. With a percentile below 100 it runs twice: once for the ranges and once for histograms within
-// them. The input's range is never cut.
-func (p *plan) observe(samples [][]float64, percentile float64) ([]observed, error) {
-	m := p.model
-	seen := make([]observed, len(m.Values))
-	each := func(visit func(id int, values []float64)) error {
-		for i, x := range samples {
-			values, err := m.RunOne(x)
-			if err != nil {
-				return fmt.Errorf("calibration sample %d: %w", i, err)
-			}
-			for id, v := range values {
-				visit(id, v)
-			}
-		}
-		return nil
+// aliasOf returns the model's input that a value is under another shape.
+func (l *lowering) aliasOf(v int) int {
+	for n := l.values[v].node; n != nil && n.Op == onnx.OpReshape; n = l.values[v].node {
+		v = n.Inputs[0]
 	}
-	err := each(func(id int, values []float64) {
-		for _, v := range values {
-			seen[id].reach = max(seen[id].reach, math.Abs(v))
-			seen[id].signed = seen[id].signed || v < 0
-		}
-	})
-	if err != nil || percentile == 100 {
-		return seen, err
-	}
-	histograms := make([][]int, len(m.Values))
-	totals := make([]int, len(m.Values))
-	err = each(func(id int, values []float64) {
-		if histograms[id] == nil {
-			histograms[id] = make([]int, bins)
-		}
-		totals[id] += len(values)
-		for _, v := range values {
-			if seen[id].reach > 0 {
-				histograms[id][min(int(math.Abs(v)/seen[id].reach*bins), bins-1)]++
-			}
-		}
-	})
-	for id, h := range histograms {
-		if id == p.source || seen[id].reach == 0 || h == nil {
-			continue
-		}
-		need := int(math.Ceil(float64(totals[id]) * percentile / 100))
-		for bin, sum := 0, 0; bin < bins; bin++ {
-			if sum += h[bin]; sum >= need {
-				seen[id].reach *= float64(bin+1) / bins
-				break
-			}
-		}
-	}
-	return seen, err
+	return v
 }

@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -13,15 +14,16 @@ import (
 
 const (
 	calibrationMagic   = "ZKWCAL1\n"
-	calibrationVersion = 1
+	calibrationVersion = 2
 	maxStages          = graph.MaxTensors
 	maxDims            = 64
+	maxInputs          = 1 << 10
 )
 
 // validate checks the fields that Build computes with.
 func (c *Calibration) validate() error {
-	if len(c.Stages) > maxStages || len(c.Dims) > maxDims || len(c.Labels) > graph.MaxTensors {
-		return fmt.Errorf("calibration: too many tensors, dimensions or labels")
+	if len(c.Stages) > maxStages || len(c.Inputs) > maxInputs || len(c.Dims) > maxDims || len(c.Labels) > graph.MaxTensors {
+		return fmt.Errorf("calibration: too many tensors, inputs, dimensions or labels")
 	}
 	for name, n := range c.Dims {
 		if !graph.ValidName(name) || n < 1 || n > graph.MaxElements {
@@ -36,11 +38,16 @@ func (c *Calibration) validate() error {
 	if c.Samples < 0 || c.Samples > math.MaxInt32 {
 		return fmt.Errorf("calibration: %d samples", c.Samples)
 	}
-	if err := c.Input.validate(); err != nil {
+	if err := c.Settings.validate(); err != nil {
 		return err
 	}
-	if c.Input.Shift != 0 || c.Input.QScale != c.Input.Scale || c.Input.Exact {
-		return fmt.Errorf("calibration: the input has a shift or no codes")
+	for i := range c.Inputs {
+		if err := c.Inputs[i].validate(); err != nil {
+			return err
+		}
+		if !c.Inputs[i].Exact {
+			return fmt.Errorf("calibration: input %.40q has a shift or a table", c.Inputs[i].Name)
+		}
 	}
 	for i := range c.Stages {
 		if err := c.Stages[i].validate(); err != nil {
@@ -60,15 +67,29 @@ func (s *Stage) validate() error {
 		return fmt.Errorf("calibration: tensor name %.40q is too long or not printable", s.Name)
 	case s.Shift > graph.MaxShift:
 		return fmt.Errorf("calibration: tensor %.40q has shift %d, expected at most %d", s.Name, s.Shift, graph.MaxShift)
+	case s.TableBits > graph.MaxTableBits || s.TableBits == 0 && !s.Exact:
+		return fmt.Errorf("calibration: tensor %.40q has a table of %d bits, expected 1 to %d", s.Name, s.TableBits, graph.MaxTableBits)
+	case s.Cut > 29:
+		return fmt.Errorf("calibration: tensor %.40q is cut to %d bits, expected at most 29", s.Name, s.Cut)
 	case !scale(s.Scale) || !scale(s.QScale):
 		return fmt.Errorf("calibration: tensor %.40q has scales %g and %g", s.Name, s.Scale, s.QScale)
-	case s.Exact && (s.Shift != 0 || s.QScale != s.Scale || s.Lo != 0 || s.Hi != 0):
-		return fmt.Errorf("calibration: tensor %.40q is exact but has a shift, a second scale or codes", s.Name)
-	case s.Exact:
-	case s.Lo > 0 || s.Hi <= 0 || s.Lo <= -1<<17 || s.Hi >= 1<<17:
+	case s.Exact && (s.Shift != 0 || s.TableBits != 0 || s.Cut != 0 || s.QScale != s.Scale):
+		return fmt.Errorf("calibration: tensor %.40q is exact but has a shift, a table or a second scale", s.Name)
+	case !s.Exact && (s.Lo <= -1<<(graph.MaxTableBits-1) || s.Hi >= 1<<(graph.MaxTableBits-1)):
+		return fmt.Errorf("calibration: tensor %.40q has codes [%d, %d], expected less than 2^%d", s.Name, s.Lo, s.Hi, graph.MaxTableBits-1)
+	case s.Lo > 0 || s.Hi < 0 || s.Hi == 0 && s.Lo == 0 && !s.Exact || s.Lo <= -graph.BoundLimit || s.Hi >= graph.BoundLimit:
 		return fmt.Errorf("calibration: tensor %.40q has codes [%d, %d]", s.Name, s.Lo, s.Hi)
 	}
 	return nil
+}
+
+func (s *Settings) validate() error {
+	o := s.options()
+	got, err := o.withDefaults()
+	if err == nil && got.settings() != *s {
+		err = errors.New("calibration: a setting is missing")
+	}
+	return err
 }
 
 // Encode returns the canonical encoding of a calibration, the content of a .zkcal file.
@@ -84,7 +105,14 @@ func (c *Calibration) Encode() ([]byte, error) {
 		w.U32(uint32(c.Dims[name]))
 	}
 	w.U32(uint32(c.Samples))
-	writeStage(w, &c.Input)
+	for _, v := range c.Settings.fields() {
+		w.U8(uint8(*v))
+	}
+	w.Flag(c.Settings.ExactOutput)
+	w.U32(uint32(len(c.Inputs)))
+	for i := range c.Inputs {
+		writeStage(w, &c.Inputs[i])
+	}
 	w.U32(uint32(len(c.Stages)))
 	for i := range c.Stages {
 		writeStage(w, &c.Stages[i])
@@ -96,9 +124,19 @@ func (c *Calibration) Encode() ([]byte, error) {
 	return w.B, nil
 }
 
+// fields returns the numbers in the order of the file.
+func (s *Settings) fields() []*int {
+	return []*int{&s.InputBits, &s.ActivationBits, &s.WeightBits, &s.OutputBits, &s.TableBits, &s.ResidualBits}
+}
+
+// stageBytes is the least length of an encoded stage.
+const stageBytes = 2 + 3 + 32 + 1
+
 func writeStage(w *wire.Writer, s *Stage) {
 	w.String(s.Name)
 	w.U8(s.Shift)
+	w.U8(s.TableBits)
+	w.U8(s.Cut)
 	w.F64(s.QScale)
 	w.F64(s.Scale)
 	w.I64(s.Lo)
@@ -108,7 +146,8 @@ func writeStage(w *wire.Writer, s *Stage) {
 
 func readStage(r *wire.Reader) Stage {
 	return Stage{
-		Name: r.String("a tensor's name"), Shift: r.U8("a shift"), QScale: r.F64("a scale"), Scale: r.F64("a scale"),
+		Name: r.String("a tensor's name"), Shift: r.U8("a shift"), TableBits: r.U8("a table's bits"), Cut: r.U8("a cut"),
+		QScale: r.F64("a scale"), Scale: r.F64("a scale"),
 		Lo: r.I64("the lowest code"), Hi: r.I64("the highest code"), Exact: r.Flag("the mark of an exact tensor"),
 	}
 }
@@ -130,8 +169,17 @@ func Decode(data []byte) (*Calibration, error) {
 		c.Dims[name] = int(r.U32("a dimension's length"))
 	}
 	c.Samples = int(r.U32("the number of samples"))
-	c.Input = readStage(r)
-	if n := r.Count(maxStages, 36, "tensors"); n > 0 {
+	for _, v := range c.Settings.fields() {
+		*v = int(r.U8("a setting"))
+	}
+	c.Settings.ExactOutput = r.Flag("the mark of an exact output")
+	if n := r.Count(maxInputs, stageBytes, "inputs"); n > 0 {
+		c.Inputs = make([]Stage, n)
+	}
+	for i := range c.Inputs {
+		c.Inputs[i] = readStage(r)
+	}
+	if n := r.Count(maxStages, stageBytes, "tensors"); n > 0 {
 		c.Stages = make([]Stage, n)
 	}
 	for i := range c.Stages {

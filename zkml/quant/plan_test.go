@@ -164,8 +164,8 @@ func TestBuildIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.Input.Scale = 3.0 / 127 // replace what depends on observed values
-	c.Input.QScale = c.Input.Scale
+	c.Inputs[0].Scale = 3.0 / 127 // replace what depends on observed values
+	c.Inputs[0].QScale = c.Inputs[0].Scale
 	for i := range c.Stages {
 		s := &c.Stages[i]
 		equal := s.QScale == s.Scale
@@ -173,7 +173,7 @@ func TestBuildIsPinned(t *testing.T) {
 		if s.Scale = s.QScale; !equal {
 			s.Scale = 1.0 / 127
 		}
-		s.Shift = 5
+		s.Shift, s.TableBits = 5, 18
 	}
 	p, w, err := quant.Build(m, c)
 	if err != nil {
@@ -181,7 +181,7 @@ func TestBuildIsPinned(t *testing.T) {
 	}
 	program, _ := p.Encode()
 	weights, _ := w.Encode(p)
-	const want = "e9e575d81de6fb68eeba0f17a4f2cafd5bb2218ffd0aadfc7b970b2ce08deef5"
+	const want = "190d05f2708d9cd410ecbba5ca5e191e6bef538c034fa1f63f73f4c3e37f52ed"
 	if got := fmt.Sprintf("%x", sha256.Sum256(append(program, weights...))); got != want {
 		t.Fatalf("program and weights have digest %s, expected %s", got, want)
 	}
@@ -227,14 +227,14 @@ func TestExactOutput(t *testing.T) {
 		t.Errorf("the mark is lost (%v)", err)
 	}
 	s := &rounded.Stages[0]
-	s.Exact, s.Shift, s.Lo, s.Hi, s.QScale = true, 0, 0, 0, s.Scale
-	if _, _, err := quant.Build(m, rounded); err == nil || !strings.Contains(err.Error(), "only a linear output") {
+	s.Exact, s.Shift, s.TableBits, s.Lo, s.Hi, s.QScale = true, 0, 0, 0, 0, s.Scale
+	if _, _, err := quant.Build(m, rounded); err == nil || !strings.Contains(err.Error(), "exact behind a function") {
 		t.Errorf("an exact inner layer: %v", err)
 	}
 }
 
 func TestPercentile(t *testing.T) {
-	m := parse(t, net(3, 1, 20, 30, 4))
+	m := parse(t, net(3, 1, 20, 30, 12, 9, 4)) // the third layer has a ReLU, which has no range of its own
 	samples := samplesFor(m, 2, 60)
 	full, _, err := quant.Calibrate(m, samples, quant.Options{})
 	if err != nil {
@@ -244,13 +244,13 @@ func TestPercentile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cut.Input.Scale != full.Input.Scale {
+	if cut.Inputs[0].Scale != full.Inputs[0].Scale {
 		t.Error("the percentile cut the input's range")
 	}
-	if cut.Stages[0].Scale >= full.Stages[0].Scale {
+	if cut.Stages[2].Scale >= full.Stages[2].Scale {
 		t.Error("the percentile did not narrow the inner range")
 	}
-	if s := report.Layers[0].Saturated; s == 0 || s > 0.015 {
+	if s := report.Layers[2].Saturated; s == 0 || s > 0.015 {
 		t.Errorf("%.4f of values saturate at the 99th percentile", s)
 	}
 }
@@ -269,7 +269,7 @@ func TestWideContraction(t *testing.T) {
 	f = onnxtest.New(17, "x", 1, 3)
 	tiny := f.Node("Add", []string{f.Node("Mul", []string{"x", f.Floats("c", []float32{1e-12}, 1)}), "x"})
 	m = parse(t, f.Output(tiny))
-	if _, _, err := quant.Calibrate(m, samplesFor(m, 1, 3), quant.Options{}); err == nil || !strings.Contains(err.Error(), "rounds to zero") {
+	if _, _, err := quant.Calibrate(m, samplesFor(m, 1, 3), quant.Options{}); err == nil || !strings.Contains(err.Error(), "too unequal") {
 		t.Errorf("a vanishing summand: %v", err)
 	}
 }

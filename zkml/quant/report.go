@@ -12,13 +12,20 @@ import (
 type Report struct {
 	Samples int     `json:"samples"`
 	Layers  []Layer `json:"layers"`
-	// Agreement is the share of rows (along the output's last axis, before a Softmax or ArgMax) whose greatest element has the same
+	// Agreement is the share of rows (along an output's last axis, before a Softmax or ArgMax) whose greatest element has the same
 	// position in the integer output as in the float output. It is 1 when rows have one element.
 	Agreement float64 `json:"argmax_agreement"`
 	Rows      int     `json:"rows"`
+	// MaxError and MeanError are those of the outputs, in real units, over all samples.
+	MaxError  float64 `json:"max_error"`
+	MeanError float64 `json:"mean_error"`
+	// Dynamic counts quantisations whose scale the model computes from the data and the program fixes.
+	Dynamic int `json:"dynamic_scales_fixed"`
+	// Advice says what would help the worst layer; empty when none is bad.
+	Advice string `json:"advice,omitempty"`
 }
 
-// Layer is the report of one requantised tensor. Errors are in the tensor's real units.
+// Layer is the report of one tensor that was given integers. Errors are in the tensor's real units.
 type Layer struct {
 	Name        string  `json:"name"`
 	Node        string  `json:"node"`
@@ -27,7 +34,8 @@ type Layer struct {
 	Scale       float64 `json:"scale"`
 	Shift       int     `json:"shift"`
 	TableBits   int     `json:"table_bits"`
-	WeightBits  int     `json:"weight_bits"` // widest weight matrix; 0 without one
+	Cut         int     `json:"cut,omitempty"` // the sum is limited to that many bits first
+	WeightBits  int     `json:"weight_bits"`   // widest weights; 0 without any
 	Accumulator int64   `json:"accumulator_bound"`
 	MaxError    float64 `json:"max_error"`
 	MeanError   float64 `json:"mean_error"`
@@ -35,27 +43,32 @@ type Layer struct {
 	Saturated   float64 `json:"saturated"`
 }
 
-// Compare runs the float model and the calibrated program on inputs and reports their differences. Inputs that the program cannot take
-// are an error.
+// Compare runs the float model and the calibrated program on inputs and reports their differences. Inputs that the program cannot take are an
+// error.
 func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error) {
 	b, err := newBuild(m, c)
 	if err != nil {
 		return nil, err
 	}
 	r := &Report{Samples: len(samples)}
-	var sums []errorSum
-	for i := range b.plan.steps {
-		if t := &b.plan.steps[i]; t.stage != nil {
-			r.Layers = append(r.Layers, b.layer(t))
-			sums = append(sums, errorSum{value: t.out, tensor: b.program.Tensor(b.tensors[t.out]), id: b.tensors[t.out], limit: &c.Stages[len(sums)]})
+	of := map[int][]*errorSum{} // by value
+	var sums []*errorSum
+	for i := range b.stages {
+		s := &b.stages[i]
+		if s.node == nil {
+			continue
 		}
+		r.Layers = append(r.Layers, b.layer(s))
+		e := &errorSum{tensor: b.program.Tensor(s.id), id: s.id, stage: s}
+		sums = append(sums, e)
+		of[s.v] = append(of[s.v], e)
+	}
+	outputs := map[int]*errorSum{}
+	for i, v := range b.outputs {
+		outputs[v] = &errorSum{tensor: b.program.Tensor(b.program.Outputs[i]), id: b.program.Outputs[i]}
 	}
 	agree := 0
 	for i, x := range samples {
-		real, err := m.RunOne(x)
-		if err != nil {
-			return nil, fmt.Errorf("sample %d: %w", i, err)
-		}
 		q, err := QuantizeInput(b.program, x)
 		if err != nil {
 			return nil, fmt.Errorf("sample %d: %w", i, err)
@@ -64,11 +77,23 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 		if err != nil {
 			return nil, fmt.Errorf("sample %d: %w", i, err)
 		}
-		for j := range sums {
-			sums[j].add(real[sums[j].value], integer[sums[j].id])
+		inputs, err := split(b.m, x)
+		if err == nil {
+			err = b.m.Visit(inputs, func(id int, t *onnx.Tensor) error {
+				for _, s := range of[id] {
+					s.add(t, integer[s.id])
+				}
+				if o := outputs[id]; o != nil {
+					o.add(t, integer[o.id])
+					rows, same := compareRows(t, integer[o.id], o.tensor.Shape)
+					r.Rows, agree = r.Rows+rows, agree+same
+				}
+				return nil
+			})
 		}
-		rows, same := compareRows(real[b.plan.output], integer[b.program.Outputs[0]], b.program.Tensor(b.program.Outputs[0]).Shape)
-		r.Rows, agree = r.Rows+rows, agree+same
+		if err != nil {
+			return nil, fmt.Errorf("sample %d: %w", i, err)
+		}
 	}
 	for j := range sums {
 		sums[j].finish(&r.Layers[j])
@@ -76,46 +101,53 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 	if r.Rows > 0 {
 		r.Agreement = float64(agree) / float64(r.Rows)
 	}
+	n, sum := 0, 0.0
+	for _, v := range b.outputs {
+		o := outputs[v]
+		r.MaxError = max(r.MaxError, o.largest)
+		sum += o.sum
+		n += o.n
+	}
+	if n > 0 {
+		r.MeanError = sum / float64(n)
+	}
+	r.advise(&c.Settings)
 	return r, nil
 }
 
 // layer describes a stage of the built program.
-func (b *build) layer(t *step) Layer {
-	l := Layer{Name: clean(b.plan.model.Values[t.out].Name), Node: clean(t.node), Op: t.op, WeightBits: b.widths[t.out]}
-	y := b.program.Tensor(b.tensors[t.out])
-	l.Elements, l.Scale, l.Accumulator = y.Len(), y.Scale, max(y.Hi, -y.Lo)
-	for _, op := range b.program.Ops {
-		lookup, ok := op.(graph.Lookup)
-		if !ok || lookup.Y != b.tensors[t.out] {
-			continue
-		}
-		x := b.program.Tensor(lookup.X)
-		l.Shift = int(lookup.Shift)
-		l.TableBits = int(b.program.Tables[lookup.Table].Bits)
-		l.Accumulator = max(x.Hi, -x.Lo)
+func (b *build) layer(s *staged) Layer {
+	y := b.program.Tensor(s.id)
+	return Layer{
+		Name: s.Name, Node: clean(s.node.Name), Op: s.node.Origin, Elements: y.Len(), Scale: y.Scale, Shift: int(s.Shift),
+		TableBits: int(s.TableBits), Cut: int(s.Cut), WeightBits: b.weightBits[s.sum], Accumulator: s.bound,
 	}
-	return l
 }
 
 // errorSum accumulates the error of one tensor.
 type errorSum struct {
-	value                      int
 	id                         graph.TensorID
 	tensor                     *graph.Tensor
-	limit                      *Stage
+	stage                      *staged
 	n, saturated               int
 	largest, sum, noise, power float64
 }
 
-func (s *errorSum) add(real []float64, integer []int32) {
-	for i, v := range real {
+func (s *errorSum) add(real *onnx.Tensor, integer []int32) {
+	for i := range min(real.Len(), len(integer)) {
+		v := real.At(i)
+		if math.Abs(v) >= 1e30 { // hidden by a mask
+			continue
+		}
 		e := math.Abs(float64(integer[i])*s.tensor.Scale - v)
 		s.largest = max(s.largest, e)
 		s.sum += e
 		s.noise += e * e
 		s.power += v * v
-		if code := v / s.tensor.Scale; !s.limit.Exact && (code > float64(s.limit.Hi)+0.5 || code < float64(s.limit.Lo)-0.5) {
-			s.saturated++
+		if st := s.stage; st != nil && !st.Exact {
+			if code := v / st.Scale; code > float64(st.Hi)+0.5 || code < float64(st.Lo)-0.5 {
+				s.saturated++
+			}
 		}
 		s.n++
 	}
@@ -135,13 +167,50 @@ func (s *errorSum) finish(l *Layer) {
 	}
 }
 
+// poorSNR is the signal-to-noise ratio, in decibels, below which a layer deserves advice: an error of a tenth of the signal.
+const poorSNR = 20
+
+// advise names the layer that loses most and an option that would help it.
+func (r *Report) advise(s *Settings) {
+	worst, before := -1, 999.0
+	drop := 0.0
+	for i := range r.Layers {
+		l := &r.Layers[i]
+		if l.SNR < poorSNR {
+			// The layer where the signal gets lost, not those after it.
+			if d := before - l.SNR; worst < 0 || d > drop {
+				worst, drop = i, d
+			}
+		}
+		before = min(before, l.SNR)
+	}
+	if worst < 0 {
+		return
+	}
+	l := &r.Layers[worst]
+	what := fmt.Sprintf("tensor %s (%s) has %.1f dB: ", onnx.Quote(l.Name), l.Op, l.SNR)
+	switch {
+	case l.Saturated > 0.01:
+		what += fmt.Sprintf("%.1f %% of its values are clamped; cover more of them (a higher percentile)", 100*l.Saturated)
+	case l.WeightBits > 0 && l.WeightBits < 8:
+		what += fmt.Sprintf("its weights have %d bits because its sum is long; fewer activation bits leave them more", l.WeightBits)
+	case l.Op == "Add" && s.ResidualBits == 0:
+		what += "sums run through it; give them more bits (residual bits 16)"
+	case l.TableBits >= s.TableBits && s.TableBits < graph.MaxTableBits:
+		what += fmt.Sprintf("its table is at the limit; allow tables of %d bits", graph.MaxTableBits)
+	default:
+		what += fmt.Sprintf("its codes are too coarse; raise activation bits above %d", s.ActivationBits)
+	}
+	r.Advice = what
+}
+
 // compareRows counts rows along the last axis and those with their greatest element at the same position.
-func compareRows(real []float64, integer []int32, shape []int) (rows, same int) {
+func compareRows(real *onnx.Tensor, integer []int32, shape []int) (rows, same int) {
 	if len(shape) == 0 {
 		return 1, 1
 	}
 	last := len(shape) - 1
-	a := graph.ArgMax(real, shape, last, false)
+	a := graph.ArgMax(real.Float64s(), shape, last, false)
 	b := graph.ArgMax(integer, shape, last, false)
 	for i := range a {
 		if a[i] == b[i] {
@@ -151,10 +220,29 @@ func compareRows(real []float64, integer []int32, shape []int) (rows, same int) 
 	return len(a), same
 }
 
-// QuantizeInput converts real inputs (row-major) to the program's input codes, rounding to nearest. It refuses a wrong count, NaN and
-// infinities, and values outside the calibrated range, naming the element.
+// QuantizeInput converts the inputs' elements (all inputs one after the other, row-major) to the program's input codes, rounding to nearest. It
+// refuses a wrong count, NaN and infinities, and values outside the calibrated range, naming the element.
 func QuantizeInput(p *graph.Program, x []float64) ([]int32, error) {
-	in := p.Tensor(p.Inputs[0])
+	if len(p.Inputs) > 1 && len(x) != p.InputLen() {
+		return nil, fmt.Errorf("%d values, expected %d for the %d inputs", len(x), p.InputLen(), len(p.Inputs))
+	}
+	q := make([]int32, 0, len(x))
+	for _, id := range p.Inputs {
+		in := p.Tensor(id)
+		n := in.Len()
+		if len(p.Inputs) == 1 {
+			n = len(x)
+		}
+		codes, err := quantizeOne(in, x[:n])
+		if err != nil {
+			return nil, err
+		}
+		q, x = append(q, codes...), x[n:]
+	}
+	return q, nil
+}
+
+func quantizeOne(in *graph.Tensor, x []float64) ([]int32, error) {
 	if len(x) != in.Len() {
 		return nil, fmt.Errorf("input %q: %d values, expected %d for shape %v", in.Name, len(x), in.Len(), in.Shape)
 	}

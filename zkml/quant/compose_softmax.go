@@ -1,0 +1,136 @@
+package quant
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// What a softmax of integers consists of. With z the scores of scale s:
+//
+//	m     = an upper bound of the row's greatest z, at most 2^k above it (k = 0 for scores of up to maxBits bits)
+//	e     = round(expTop * exp(-s (m - z)))         a table
+//	S     = sum of e over the row
+//	R     = min(round(C / S), maxReciprocal)        one table or several, each with its share of maxReciprocal
+//	e * R = C * softmax(z)                          below 2^29, the result
+//
+// C is such that the smallest S an unmasked row can have gives the greatest R.
+const (
+	expTop        = 1<<12 - 1
+	maxReciprocal = 1<<17 - 1
+)
+
+// vanishing is the number of units below the greatest score at which e is zero: exp(-vanishing * s) * expTop < 1/2.
+func vanishing(scale float64) int64 { return int64(math.Ceil(9.02 / scale)) }
+
+// mask says which scores of a softmax count: a constant of a shape that broadcasts to theirs.
+type mask struct {
+	shape []int
+	keep  []bool
+}
+
+// masked replaces scores that do not count by a value so low that its exponential is zero. A row without any score that counts becomes
+// constant, its softmax uniform.
+func (c *composer) masked(name string, z codes, m *mask) codes {
+	if m == nil {
+		return z
+	}
+	lo, _ := c.bounds(z.id)
+	floor := min(lo, 0) - vanishing(z.scale)
+	off := make([]int32, len(m.keep)) // -1 where the score counts: a parameter of one bit, which leaves bounds as they are
+	for i, k := range m.keep {
+		if k {
+			off[i] = -1
+		}
+	}
+	labels := labelsOf(len(c.shape(z.id)))
+	shape, axes := squeeze(m.shape, len(labels))
+	p := c.b.Param(name+".mask", shape, off, 1)
+	ml := make([]uint8, len(axes))
+	for i, a := range axes {
+		ml[i] = labels[a]
+	}
+	negated := c.einsum(name+".kept", z.id, p, labels, ml, labels, z.scale)
+	full := c.b.Param(name+".floor", m.shape, off, z.scale)
+	return codes{c.b.Linear(name+".masked", []graph.Term{{Coef: -1, T: negated}, {Coef: floor, T: full}}, floor, z.scale), z.scale}
+}
+
+// squeeze drops axes of length 1 and says which axes of a tensor of the given rank the others are.
+func squeeze(shape []int, rank int) (kept, axes []int) {
+	for i, n := range shape {
+		if n > 1 {
+			kept = append(kept, n)
+			axes = append(axes, rank-len(shape)+i)
+		}
+	}
+	return kept, axes
+}
+
+// softmax returns a product of scale 1/C: the softmax of z along the axes together.
+func (c *composer) softmax(name string, z codes, axes []int, m *mask) codes {
+	e, sum, slack := c.exponentials(name, z, axes, m)
+	if c.Err() != nil {
+		return e
+	}
+	smallest := float64(expValue(int64(1)<<slack, z.scale))
+	limit := int64(maxReciprocal / c.levels(sum.id))
+	top := float64(float64(limit) * max(smallest, 1))
+	r := c.wide(name+".reciprocal", sum.id, fmt.Sprintf("%x divided, at most %d", top, limit), func(s float64) int64 {
+		if s <= 0 {
+			return limit
+		}
+		return min(int64(math.Floor(float64(top/s)+0.5)), limit)
+	})
+	return codes{c.rows(name+".quotient", e, codes{r, 1}, axes).id, 1 / top}
+}
+
+// exponentials returns e and S; the row's greatest e belongs to an argument of at most 2^slack units.
+func (c *composer) exponentials(name string, z codes, axes []int, m *mask) (e, sum codes, slack int) {
+	z = c.masked(name, z, m)
+	coarse := c.narrow(name+".coarse", z, maxBits)
+	slack = int(math.Round(math.Log2(coarse.scale / z.scale)))
+	top := coarse
+	for _, a := range slices.Backward(axes) {
+		top = c.max(name, top, a)
+	}
+	if c.Err() != nil {
+		return z, z, 0
+	}
+	unit := int64(1) << slack
+	top = c.withAxes(name+".top", top, c.shape(z.id), axes)
+	delta := c.b.Linear(name+".distance", []graph.Term{{Coef: unit, T: top.id}, {Coef: -1, T: z.id}}, unit/2, z.scale)
+	shift := c.shiftFor(delta, graph.MaxTableBits)
+	values := expTable(math.Ldexp(z.scale, shift))
+	e = codes{c.apply(name+".exp", delta, function{fmt.Sprintf("exp of -%x", math.Ldexp(z.scale, shift)), shift, func(q int64) int64 {
+		if q < 0 {
+			q = 0
+		}
+		if q >= int64(len(values)) {
+			return 0
+		}
+		return int64(values[q])
+	}}, 1.0/expTop), 1.0 / expTop}
+	return e, c.sum(name+".sum", e, axes), slack
+}
+
+// expTable returns round(expTop * exp(-scale q)) for q = 0, 1, ... as long as it is not zero.
+func expTable(scale float64) []int32 {
+	step := exponential(newFloat().Neg(number(scale)))
+	v := number(expTop)
+	var out []int32
+	for len(out) <= 1<<graph.MaxTableBits {
+		y := nearest(v, 1, 0, expTop)
+		if y == 0 {
+			break
+		}
+		out = append(out, int32(y))
+		v = newFloat().Mul(v, step)
+	}
+	return out
+}
+
+func expValue(q int64, scale float64) int64 {
+	return nearest(newFloat().Mul(number(expTop), exponential(newFloat().Neg(number(float64(float64(q)*scale))))), 1, 0, expTop)
+}

@@ -1,0 +1,195 @@
+package quant
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+)
+
+// sight is what calibration saw of a value.
+type sight struct {
+	all     observed  // every value seen
+	covered float64   // what covers the percentile asked for
+	entropy []float64 // by bits, from 2: the reach that loses least information; nil without
+}
+
+// at returns the reach for codes of a width.
+func (s *sight) at(bits int) observed {
+	o := s.all
+	if bits == functionWidth {
+		return o
+	}
+	o.reach = s.covered
+	if i := bits - 2; i >= 0 && i < len(s.entropy) {
+		o.reach = s.entropy[i]
+	}
+	return o
+}
+
+// bins is the resolution of the histograms that percentiles and entropies are read from.
+const bins = 1 << 13
+
+// observe runs the model on all samples. When scales are not to cover everything it runs twice: once for the ranges and once for histograms
+// within them. Ranges of inputs are never cut.
+func observe(m *onnx.Model, samples [][]float64, o *Options) ([]sight, error) {
+	seen := make([]sight, len(m.Values))
+	each := func(visit func(s *sight, id int, t *onnx.Tensor)) error {
+		for i, x := range samples {
+			inputs, err := split(m, x)
+			if err == nil {
+				err = m.Visit(inputs, func(id int, t *onnx.Tensor) error {
+					visit(&seen[id], id, t)
+					return nil
+				})
+			}
+			if err != nil {
+				return fmt.Errorf("calibration sample %d: %w", i, err)
+			}
+		}
+		return nil
+	}
+	err := each(func(s *sight, _ int, t *onnx.Tensor) {
+		for i := range t.Len() {
+			// What a mask hides is infinite or huge, and no code.
+			if v := t.At(i); math.Abs(v) < 1e30 {
+				s.all.reach = max(s.all.reach, math.Abs(v))
+				s.all.signed = s.all.signed || v < 0
+			}
+		}
+	})
+	for id := range seen {
+		seen[id].covered = seen[id].all.reach
+	}
+	if err != nil || o.Percentile == 100 && !o.Entropy {
+		return seen, err
+	}
+	histograms := make([][]int, len(m.Values))
+	err = each(func(s *sight, id int, t *onnx.Tensor) {
+		if s.all.reach == 0 {
+			return
+		}
+		if histograms[id] == nil {
+			histograms[id] = make([]int, bins)
+		}
+		for i := range t.Len() {
+			histograms[id][min(int(math.Abs(t.At(i))/s.all.reach*bins), bins-1)]++
+		}
+	})
+	for _, id := range m.Inputs {
+		histograms[id] = nil
+	}
+	for id, h := range histograms {
+		if h == nil {
+			continue
+		}
+		seen[id].covered = seen[id].all.reach * percentile(h, o.Percentile)
+		if o.Entropy {
+			seen[id].entropy = entropies(h, seen[id].all)
+		}
+	}
+	return seen, err
+}
+
+// percentile returns the share of the histogram's range that covers so many percent of what is in it.
+func percentile(h []int, percent float64) float64 {
+	total := 0
+	for _, n := range h {
+		total += n
+	}
+	need := int(math.Ceil(float64(total) * percent / 100))
+	sum := 0
+	for bin, n := range h {
+		if sum += n; sum >= need {
+			return float64(bin+1) / float64(len(h))
+		}
+	}
+	return 1
+}
+
+// entropies returns, for codes of 2 to 9 bits, the reach at which the distribution of the codes diverges least from that of the values.
+func entropies(h []int, all observed) []float64 {
+	out := make([]float64, 8)
+	for i := range out {
+		levels := 1 << (i + 1) // of magnitudes
+		best, at := math.Inf(1), len(h)
+		for top := levels; top <= len(h); top += max(levels/4, len(h)/256) {
+			if d := divergence(h, top, levels); d < best {
+				best, at = d, top
+			}
+		}
+		out[i] = all.reach * float64(at) / float64(len(h))
+	}
+	return out
+}
+
+// divergence is the Kullback-Leibler divergence between the first top bins, with everything beyond added to the last of them, and the same mass
+// spread evenly within each of the levels.
+func divergence(h []int, top, levels int) float64 {
+	beyond := 0
+	for _, n := range h[top:] {
+		beyond += n
+	}
+	total := 0.0
+	for _, n := range h {
+		total += float64(n)
+	}
+	d := 0.0
+	for level := range levels {
+		first, last := level*top/levels, (level+1)*top/levels
+		sum, used := 0.0, 0.0
+		for _, n := range h[first:last] {
+			sum += float64(n)
+			if n > 0 {
+				used++
+			}
+		}
+		if level == levels-1 && beyond > 0 && (last == first || h[last-1] == 0) {
+			used++
+		}
+		for bin := first; bin < last; bin++ {
+			p := float64(h[bin])
+			if bin == top-1 {
+				p += float64(beyond)
+			}
+			if p == 0 {
+				continue
+			}
+			q := max(sum, 1e-4) / max(used, 1)
+			d += p / total * math.Log(p/q)
+		}
+	}
+	return d
+}
+
+// split turns a sample into the model's inputs.
+func split(m *onnx.Model, x []float64) ([]*onnx.Tensor, error) {
+	total := 0
+	for _, id := range m.Inputs {
+		total += elements(m.Values[id].Shape)
+	}
+	if len(x) != total {
+		return nil, fmt.Errorf("%d values, expected %d for the model's inputs", len(x), total)
+	}
+	inputs := make([]*onnx.Tensor, len(m.Inputs))
+	for i, id := range m.Inputs {
+		v := &m.Values[id]
+		n := elements(v.Shape)
+		for k, e := range x[:n] {
+			if v.Int && e != math.Trunc(e) {
+				return nil, fmt.Errorf("input %s, element %d is %g, expected a whole number", onnx.Quote(v.Name), k, e)
+			}
+		}
+		inputs[i] = v.Tensor(x[:n])
+		x = x[n:]
+	}
+	return inputs, nil
+}
+
+func elements(shape []int) int {
+	n := 1
+	for _, d := range shape {
+		n *= d
+	}
+	return n
+}
