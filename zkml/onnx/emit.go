@@ -149,7 +149,25 @@ func (t *translation) one(like int) int {
 }
 
 func (t *translation) einsum(labels [][]uint8, ids ...int) int {
-	return t.emit(OpEinsum, Attr{Labels: labels}, ids...)
+	return t.emit(OpEinsum, Attr{Labels: renamed(labels)}, ids...)
+}
+
+// renamed numbers labels in the order of their first appearance.
+func renamed(labels [][]uint8) [][]uint8 {
+	number := map[uint8]uint8{}
+	out := make([][]uint8, len(labels))
+	for k, list := range labels {
+		out[k] = make([]uint8, len(list))
+		for i, l := range list {
+			n, seen := number[l]
+			if !seen {
+				n = uint8(len(number))
+				number[l] = n
+			}
+			out[k][i] = n
+		}
+	}
+	return out
 }
 
 func (t *translation) add(a, b int) int { return t.emit(OpAdd, Attr{}, a, b) }

@@ -19,6 +19,7 @@ type importer struct {
 	given, folded int
 	// dynamic names the tensors of real numbers that stand for integers behind a DynamicQuantizeLinear, and says which kind.
 	dynamic map[string]string
+	depth   int // of branches within branches
 }
 
 func (im *importer) run() error {
@@ -34,6 +35,25 @@ func (im *importer) run() error {
 	if err := im.inputsOf(); err != nil {
 		return err
 	}
+	if err := im.nodes(); err != nil {
+		return err
+	}
+	if err := im.outputs(); err != nil {
+		return err
+	}
+	if err := im.checkDeclared(); err != nil {
+		return err
+	}
+	for _, pass := range passes {
+		if err := pass(im.m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodes translates the nodes of the graph in an order in which producers come first.
+func (im *importer) nodes() error {
 	order, err := im.order()
 	if err != nil {
 		return err
@@ -46,15 +66,15 @@ func (im *importer) run() error {
 			return err
 		}
 	}
-	if err := im.outputs(); err != nil {
+	return nil
+}
+
+// translate is run for the graph of a branch.
+func (im *importer) translate() error {
+	if err := im.initializers(); err != nil {
 		return err
 	}
-	if err := im.checkDeclared(); err != nil {
-		return err
-	}
-	im.m.fuseQuantised()
-	im.m.fuseFactors()
-	return im.m.prune()
+	return im.nodes()
 }
 
 // define adds a value under a name that must be new.

@@ -14,18 +14,19 @@ type operator struct {
 }
 
 // operatorTables holds the operators of every file, by name; those of other domains with the domain and a point before it.
-var operatorTables = []map[string]operator{linearTable, elementwiseTable, shapeTable, constantTable, otherTable,
+var operatorTables = []map[string]operator{linearTable, elementwiseTable, logicTable, shapeTable, constantTable, normTable, otherTable,
 	convTable, reduceTable, movingTable, activationTable, recurrentTable, quantTable, microsoftTable}
 
-var operators = func() map[string]operator {
-	all := map[string]operator{}
+// operators is filled from operatorTables; it cannot be initialised from them, because branches translate nodes themselves.
+var operators = map[string]operator{}
+
+func init() {
 	for _, table := range operatorTables {
 		for name, op := range table {
-			all[name] = op
+			operators[name] = op
 		}
 	}
-	return all
-}()
+}
 
 // translation is the state while one node is read.
 type translation struct {
@@ -115,7 +116,7 @@ func refusal(op string) string {
 	switch op {
 	case "Loop", "Scan", "SequenceMap":
 		return "the number of steps of a loop is not known before the data is"
-	case "NonZero", "Unique", "NonMaxSuppression", "Compress":
+	case "Unique", "NonMaxSuppression", "Compress":
 		return "the shape of its result depends on the data"
 	case "RandomNormal", "RandomUniform", "RandomNormalLike", "RandomUniformLike", "Bernoulli", "Multinomial":
 		return "its result is random"

@@ -6,6 +6,7 @@ import "slices"
 var linearTable = map[string]operator{
 	"Gemm":   {2, 3, 1, (*translation).gemm},
 	"MatMul": {2, 2, 1, (*translation).matMul},
+	"Einsum": {1, -1, 1, (*translation).einsumOf},
 }
 
 // gemm translates alpha * A * B + beta * C.

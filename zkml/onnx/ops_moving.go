@@ -13,8 +13,6 @@ var movingTable = map[string]operator{
 	"DepthToSpace": {1, 1, 1, (*translation).depthToSpace},
 	"SpaceToDepth": {1, 1, 1, (*translation).spaceToDepth},
 	"Trilu":        {1, 2, 1, (*translation).trilu},
-	"Concat":       {1, -1, 1, (*translation).concatenation},
-	"Transpose":    {1, 1, 1, (*translation).transposition},
 }
 
 func (t *translation) pad() error {
@@ -89,30 +87,6 @@ func (t *translation) pad() error {
 		maps[a] = m
 	}
 	return t.result(0, t.rearrange(t.inputs[0], maps, nil, fill))
-}
-
-func (t *translation) concatenation() error {
-	if !t.attrs.has("axis") {
-		return malformed("%s: attribute %q is missing", t.label, "axis")
-	}
-	for k := range t.inputs {
-		if !t.present(k) {
-			return malformed("%s: input %d is missing", t.label, k)
-		}
-	}
-	axis, err := t.axis(0, len(t.value(0).Shape), t.opset() >= 11)
-	if err != nil {
-		return err
-	}
-	return t.result(0, t.concat(axis, t.inputs...))
-}
-
-func (t *translation) transposition() error {
-	perm, err := t.order(t.attrs.ints("perm"), len(t.value(0).Shape))
-	if err != nil {
-		return err
-	}
-	return t.result(0, t.transpose(t.inputs[0], perm))
 }
 
 // depthToSpace spreads channels over blocks of positions.

@@ -52,7 +52,7 @@ func (im *importer) order() ([]int, error) {
 	waiting := make([]int, len(nodes))     // inputs of a node that are not there yet
 	consumers := make([][]int, len(nodes)) // with repetition
 	for i, n := range nodes {
-		for _, in := range n.Input {
+		for _, in := range reads(n, 0) {
 			if _, given := im.ids[in]; given || in == "" {
 				continue
 			}
@@ -95,7 +95,7 @@ func (im *importer) order() ([]int, error) {
 func (im *importer) checkUsed() error {
 	used := map[string]bool{}
 	for _, n := range im.graph.Node {
-		for _, in := range n.Input {
+		for _, in := range reads(n, 0) {
 			used[in] = true
 		}
 	}
@@ -121,9 +121,9 @@ func (im *importer) checkUsed() error {
 			return unsupported("initializer %s is never used", Quote(t.Name))
 		}
 	}
-	for _, id := range im.m.Inputs {
-		if name := im.m.Values[id].Name; !used[name] {
-			return unsupported("graph input %s is never used", Quote(name))
+	for _, info := range im.graph.Input {
+		if !used[info.Name] && im.depth == 0 {
+			return unsupported("graph input %s is never used", Quote(info.Name))
 		}
 	}
 	return nil
