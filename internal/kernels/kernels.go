@@ -76,6 +76,8 @@ func All() []*kernel.Source {
 			ptxtest.Source,
 			tower.Source,
 			zkml.ClaimsSource,
+			zkml.FactorsSource,
+			zkml.LeavesSource,
 			zkml.Source,
 		},
 	)

@@ -132,26 +132,6 @@ extern "C" __global__ void __launch_bounds__(256) zkml_combine(qm31 *ext, const 
   if (t == 0) ext[s[2]] = v;
 }
 
-// zkml_output: eq at real elements, 0 in padding.
-extern "C" __global__ void __launch_bounds__(256) zkml_output(qm31 *__restrict__ t, const qm31 *__restrict__ low, const qm31 *__restrict__ high,
-                                                              u32 bits, const u64 *__restrict__ axes, u32 naxes, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  split_eq e = {low, high, bits};
-  t[i] = real_element(i, axes, naxes) ? eq_at(e, i) : qm31_zero();
-}
-
-// zkml_map: for each of n elements, eq of its place in one layout at its place
-// in the other.
-extern "C" __global__ void __launch_bounds__(256) zkml_map(qm31 *__restrict__ t, const qm31 *__restrict__ low, const qm31 *__restrict__ high,
-                                                           u32 bits, const u64 *__restrict__ from, u32 nfrom, const u64 *__restrict__ to,
-                                                           u32 nto, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  split_eq e = {low, high, bits};
-  t[padded_index(i, from, nfrom)] = eq_at(e, padded_index(i, to, nto));
-}
-
 // zkml_guard is 1 outside the real elements and 0 at them.
 extern "C" __global__ void __launch_bounds__(256) zkml_guard(u32 *__restrict__ t, const u64 *__restrict__ axes, u32 naxes, u32 n) {
   u32 i = blockIdx.x * blockDim.x + threadIdx.x;

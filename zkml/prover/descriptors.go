@@ -48,3 +48,16 @@ func (w *words) axes(shape []int) axesLayout {
 }
 
 type axesLayout struct{ at, n int }
+
+// halves adds a list of 32-bit words, two in a word.
+func (w *words) halves(v []uint32) (at int) {
+	at = len(*w)
+	for i := 0; i < len(v); i += 2 {
+		x := uint64(v[i])
+		if i+1 < len(v) {
+			x |= uint64(v[i+1]) << 32
+		}
+		w.add(x)
+	}
+	return at
+}

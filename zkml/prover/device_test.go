@@ -13,7 +13,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/quant"
 )
 
-func TestMain(m *testing.M) { devicetest.Main(m, Source, ClaimsSource) }
+func TestMain(m *testing.M) { devicetest.Main(m, Source, ClaimsSource, FactorsSource, LeavesSource) }
 
 // sameBytes makes keys and a proof of c on every device, compares all bytes,
 // verifies, and sees that kernels ran and that memory is given back.

@@ -94,7 +94,7 @@ func (s *session) restrictFactors(jobs []factorJob) error {
 		return nil
 	}
 	if !s.q.OnHost() {
-		return s.restrictOnDevice(jobs)
+		return restrictOnDevice(s.q, s.scratch, jobs, enoughBlocks)
 	}
 	for i := range jobs {
 		if err := s.restrictOnHost(&jobs[i]); err != nil {

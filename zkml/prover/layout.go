@@ -37,6 +37,7 @@ type layout struct {
 	layers    []layerLayout
 	mergeStep step
 	merge     mergeLayout
+	leaves    leafLayout
 	linear    []linearLayout // by operation, of those that are linear
 	moves     []moveLayout   // by operation, of those that are reshapes
 
@@ -78,6 +79,7 @@ func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
 	l := &layout{plan: pl}
 	l.placeWords()
 	l.placeElements()
+	l.lookups()
 	if p != nil {
 		l.operations(p)
 	}

@@ -43,8 +43,11 @@ func (il *instanceLayout) tables() int {
 }
 
 // axisPart is a part of a public factor: the place of the table of eq, -1 if
-// there is none.
-type axisPart struct{ eq int }
+// there is none, and what kernels follow.
+type axisPart struct {
+	eq    int
+	lists axisLists
+}
 
 // factorLayout says how a factor arises from its tensor, see factorJob.
 type factorLayout struct {
@@ -175,7 +178,7 @@ func (p *placer) instance(st *step, ly *plan.Layer, in *plan.Instance) (il insta
 	l, pl := p.layout, p.plan
 	il.public = in.Public != nil
 	for i := range in.Public {
-		part := axisPart{eq: -1}
+		part := axisPart{eq: -1, lists: l.axisLists(&in.Public[i])}
 		if a := &in.Public[i]; a.At != nil || a.Kind != plan.AxisGuard {
 			part.eq = st.table(l, a.At, 0)
 		}

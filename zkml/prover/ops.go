@@ -22,13 +22,25 @@ var text string
 //go:embed claims.cu
 var claimsText string
 
+//go:embed factors.cu
+var factorsText string
+
+//go:embed leaves.cu
+var leavesText string
+
 var places = &kernel.Source{Name: "zkml/prover/places.cuh", Text: placesText, Headers: []*kernel.Source{kernel.PTX}}
 
-// Source is the kernels of the forward pass and of the lookups.
+// Source is the kernels of the forward pass.
 var Source = &kernel.Source{Name: "zkml/prover/zkml.cu", Text: text, Headers: []*kernel.Source{kernel.PTX, m31.Header, places}}
 
 // ClaimsSource is the kernels for evaluations and claims.
 var ClaimsSource = &kernel.Source{Name: "zkml/prover/claims.cu", Text: claimsText, Headers: []*kernel.Source{kernel.PTX, m31.Header, places}}
+
+// FactorsSource is the kernels for the factors of sum-checks.
+var FactorsSource = &kernel.Source{Name: "zkml/prover/factors.cu", Text: factorsText, Headers: []*kernel.Source{kernel.PTX, m31.Header, places}}
+
+// LeavesSource is the kernels for lookups.
+var LeavesSource = &kernel.Source{Name: "zkml/prover/leaves.cu", Text: leavesText, Headers: []*kernel.Source{kernel.PTX, m31.Header, places}}
 
 // preload compiles what a proof launches, all units at once: one after the
 // other, as stages reach them, takes several times as long.
@@ -37,7 +49,7 @@ func preload(q *device.Queue) error {
 		return err
 	}
 	units := append(sumcheckprover.Sources(), mleprover.Source, mleprover.RestrictSource, logupprover.Source, logupprover.TailSource)
-	return q.Device().Preload(append(units, transcriptprover.Source, Source, ClaimsSource)...)
+	return q.Device().Preload(append(units, transcriptprover.Source, Source, ClaimsSource, FactorsSource, LeavesSource)...)
 }
 
 const threads = 256

@@ -1,6 +1,6 @@
-// Kernels of package zkml/prover for the forward pass and the lookups. Tensors
-// are in the padded layout: row-major, every axis a power of two. Values are
-// residues modulo 2^31-1 of integers below 2^29 in absolute value.
+// Kernels of package zkml/prover for the forward pass. Tensors are in the padded
+// layout: row-major, every axis a power of two. Values are residues modulo 2^31-1
+// of integers below 2^29 in absolute value.
 #include "device/ptx.cuh"
 #include "field/m31/m31.cuh"
 #include "zkml/prover/places.cuh"
@@ -149,59 +149,4 @@ extern "C" __global__ void __launch_bounds__(256) zkml_limb(u32 *__restrict__ ou
   u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   out[i] = m31_sub(v[i], lo) >> shift & ((1u << w) - 1);
-}
-
-// ---- lookups ----------------------------------------------------------------------
-
-// A block of leaves of the fractional-sum tree: entries [first, first + n) are
-// lookups of (k0 a[i] + k1 b[i] + c, c1[i]) in a table, or rows (i + c, c1[i])
-// of one, or 0/1.
-struct leaves {
-  u64 first, n, a, b, c1, mult; // places of the columns; mult is the table's multiplicities
-  u64 k0, k1, c, from, rows, tag;
-  u64 kind;
-};
-
-#define LOOKUPS 0
-#define ROWS 1
-#define UNUSED 2
-
-DEVICE_INLINE u32 entry(const leaves &l, const u32 *fixed, const u32 *live, u32 i) {
-  u32 v = m31_add(m31_mul((u32)l.k0, place(fixed, live, l.a)[i]), (u32)l.c);
-  return l.b == NOWHERE ? v : m31_add(v, m31_mul((u32)l.k1, place(fixed, live, l.b)[i]));
-}
-
-// zkml_count adds 1 to the table row that each lookup names. Lanes that name the
-// same row count together.
-extern "C" __global__ void __launch_bounds__(256) zkml_count(u32 *live, const u32 *__restrict__ fixed, const u64 *__restrict__ desc,
-                                                             u32 blocks, u32 tiles) {
-  u64 tile = desc[tiles + blockIdx.x];
-  const leaves &l = ((const leaves *)(desc + blocks))[tile >> 32];
-  u64 i = (u64)(u32)tile * 256 + threadIdx.x;
-  u32 r = 0xffffffffu;
-  if (i < l.n) r = m31_sub(entry(l, fixed, live, (u32)i), (u32)l.from);
-  u32 same = warp_match(r);
-  if (i < l.n && r < (u32)l.rows && lane_id() == leading_zeros(bit_reverse(same))) atomicAdd(live + l.mult + r, popcount(same));
-}
-
-// zkml_leaves writes all leaves: numerators 1 for lookups and minus the
-// multiplicity for rows, denominators ch[0] - tag - ch[1] c0 - ch[1]^2 c1.
-extern "C" __global__ void __launch_bounds__(256) zkml_leaves(u32 *__restrict__ num, qm31 *__restrict__ den, const qm31 *__restrict__ ch,
-                                                              const u32 *__restrict__ fixed, const u32 *__restrict__ live,
-                                                              const u64 *__restrict__ desc, u32 blocks, u32 tiles) {
-  u64 tile = desc[tiles + blockIdx.x];
-  const leaves &l = ((const leaves *)(desc + blocks))[tile >> 32];
-  u64 i = (u64)(u32)tile * 256 + threadIdx.x;
-  if (i >= l.n) return;
-  u64 at = l.first + i;
-  if (l.kind == UNUSED) {
-    num[at] = 0;
-    den[at] = qm31_one();
-    return;
-  }
-  u32 c0 = l.kind == ROWS ? m31_add((u32)i, (u32)l.from) : entry(l, fixed, live, (u32)i);
-  qm31 beta = ch[1], d = qm31_sub_base(qm31_sub(ch[0], qm31_mul_base(beta, c0)), (u32)l.tag);
-  if (l.c1 != NOWHERE) d = qm31_sub(d, qm31_mul_base(qm31_sqr(beta), place(fixed, live, l.c1)[i]));
-  den[at] = d;
-  num[at] = l.kind == ROWS ? m31_neg(place(fixed, live, l.mult)[i]) : 1;
 }
