@@ -104,7 +104,28 @@ func (f *fuser) quantise(n *Node) bool {
 		}
 		return f.table(n, func(x []int64) int64 { return y.round(codes{scale: q.scale, zero: q.zero}.real(x[0])) }, q.id)
 	}
-	return f.function(n, y) || f.accumulated(n, y)
+	return f.function(n, y) || f.accumulated(n, y) || f.joined(n)
+}
+
+// joined replaces a Quantise behind a Concat by one for every part.
+func (f *fuser) joined(n *Node) bool {
+	p := f.node(n.Inputs[0])
+	if p == nil || p.Op != OpConcat {
+		return false
+	}
+	var parts []int
+	for _, in := range p.Inputs {
+		v := f.m.Values[n.Output]
+		v.Shape, v.Name = f.m.Values[in].Shape, v.Name+"/part"
+		f.m.Values = append(f.m.Values, v)
+		part := *n
+		part.Inputs, part.Output = []int{f.resolve(in)}, len(f.m.Values)-1
+		if !f.quantise(&part) {
+			f.nodes = append(f.nodes, part)
+		}
+		parts = append(parts, f.resolve(part.Output))
+	}
+	return f.replace(n, OpConcat, Attr{Axis: p.Attr.Axis}, parts...)
 }
 
 // replace makes a new operation produce the node's result.

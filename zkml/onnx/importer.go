@@ -273,10 +273,7 @@ func (im *importer) checkDeclared() error {
 	for _, info := range slices.Concat(im.graph.Input, im.graph.ValueInfo, im.graph.Output) {
 		id, ok := im.ids[info.Name]
 		if !ok {
-			if _, mask := im.masks[info.Name]; mask {
-				continue
-			}
-			return malformed("the declared tensor %s does not exist", Quote(info.Name))
+			continue // a mask, or a tensor that a tool removed from the graph and left declared, as onnxruntime's quantiser does
 		}
 		if info.Type == nil {
 			continue

@@ -350,6 +350,10 @@ func (t *translation) setScales(r *resizing, axes []int, scales []float64) error
 		x.scale = float32(scales[i])
 		x.length = float32(length) * x.scale
 		x.out = int(math.Floor(float64(x.length)))
+		if r.transform == "align_corners" && x.length != float32(x.out) {
+			// ONNX's reference uses the fraction, onnxruntime the length.
+			return t.unsupported("scale %g of axis %d of length %d makes a fraction, which \"align_corners\" leaves open; give sizes", scales[i], a, x.size)
+		}
 	}
 	return nil
 }

@@ -155,9 +155,6 @@ func TestRejects(t *testing.T) {
 		{"declared type", m, []string{"INT64"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Output[0] = onnxtest.Info("Relu2.out", onnxpb.TensorProto_INT64, 0, 4)
 		})},
-		{"declared ghost", m, []string{`"ghost"`}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
-			g.ValueInfo = append(g.ValueInfo, onnxtest.Info("ghost", onnxpb.TensorProto_FLOAT, 4))
-		})},
 		{"external data", s, []string{`initializer "w"`, "another file"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
 		})},
