@@ -49,8 +49,16 @@ func (a *app) loadModelData(path string, data []byte, f modelFlags) (*onnx.Model
 		}
 		dims[name] = n
 	}
-	m, err := onnx.Parse(data, onnx.Options{Dims: dims})
+	m, err := onnx.Parse(data, onnx.Options{Dims: dims, Folder: modelFolder(path)})
 	return m, modelError(path, err)
+}
+
+// modelFolder is where a model may keep data in files beside it; standard input has no such place.
+func modelFolder(path string) string {
+	if path == "-" {
+		return ""
+	}
+	return filepath.Dir(path)
 }
 
 // modelError gives an error about a model the right exit code.

@@ -70,7 +70,16 @@ var functions = [numFuncs]function{
 		}
 		return 0
 	}},
-	FuncCos: {"cos", 0, func(x, _, _ float64) float64 { return math.Cos(x) }},
+	FuncCos:      {"cos", 0, func(x, _, _ float64) float64 { return math.Cos(x) }},
+	FuncPositive: {"positive", 0, func(x, _, _ float64) float64 { return indicator(x > 0) }},
+	FuncZero:     {"zero", 0, func(x, _, _ float64) float64 { return indicator(x == 0) }},
+}
+
+func indicator(is bool) float64 {
+	if is {
+		return 1
+	}
+	return 0
 }
 
 func logistic(x float64) float64 { return 1 / (1 + math.Exp(-x)) }

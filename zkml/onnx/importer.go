@@ -18,8 +18,9 @@ type importer struct {
 	// given is the number of elements of initializers and Constant nodes, folded that of values computed from constants.
 	given, folded int
 	// dynamic names the tensors of real numbers that stand for integers behind a DynamicQuantizeLinear, and says which kind.
-	dynamic map[string]string
-	depth   int // of branches within branches
+	dynamic  map[string]string
+	depth    int // of branches within branches
+	external *externals
 }
 
 func (im *importer) run() error {
@@ -93,7 +94,7 @@ func (im *importer) define(name string, v Value) (int, error) {
 
 // decode reads a constant of the file.
 func (im *importer) decode(t *onnxpb.TensorProto, what string) (*Tensor, error) {
-	return decodeTensor(t, what)
+	return decodeTensor(t, what, im.external)
 }
 
 func (im *importer) initializers() error {

@@ -28,7 +28,11 @@ func (n *Node) infer(in []*Value) (Value, error) {
 	case OpAdd, OpSub, OpMul, OpDiv, OpMin, OpMax:
 		return n.inferPair(in)
 	case OpUnary:
-		return Value{Shape: in[0].Shape}, needReal(in[0])
+		v := Value{Shape: in[0].Shape}
+		if n.Attr.Func == FuncPositive || n.Attr.Func == FuncZero {
+			v.setWhole(false, bounds{0, 1})
+		}
+		return v, needReal(in[0])
 	case OpSelect:
 		return n.inferSelect(in)
 	case OpRearrange:

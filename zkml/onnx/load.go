@@ -1,10 +1,12 @@
 package onnx
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -20,6 +22,9 @@ type Options struct {
 	// Dims gives lengths to symbolic axes of the inputs by name. A first axis is 1 when it has no given length; every other
 	// symbolic axis needs an entry, and every entry must be used.
 	Dims map[string]int
+	// Folder is where constants may lie that the file keeps in other files beside it; Load takes the file's own. No file outside of it is
+	// read. Without a folder such constants are refused.
+	Folder string
 }
 
 // Load reads a model from a file.
@@ -39,11 +44,14 @@ func Load(path string, opts Options) (*Model, error) {
 	if info.Size() > MaxFileSize {
 		return nil, fmt.Errorf("reading %s: %w", Quote(path), malformed("%d bytes, an ONNX file has less than 2 GiB", info.Size()))
 	}
-	data, err := io.ReadAll(io.LimitReader(f, MaxFileSize+1))
-	if err != nil {
+	if opts.Folder == "" {
+		opts.Folder = filepath.Dir(path)
+	}
+	data := bytes.NewBuffer(make([]byte, 0, info.Size()+bytes.MinRead))
+	if _, err := data.ReadFrom(io.LimitReader(f, MaxFileSize+1)); err != nil {
 		return nil, fmt.Errorf("reading a model: %w", err)
 	}
-	m, err := Parse(data, opts)
+	m, err := Parse(data.Bytes(), opts)
 	if err != nil {
 		return nil, fmt.Errorf("reading %s: %w", Quote(path), err)
 	}
@@ -72,13 +80,19 @@ func Parse(data []byte, opts Options) (*Model, error) {
 	im := &importer{
 		m: &Model{
 			Name: file.Graph.Name, Producer: file.ProducerName, IR: file.IrVersion, Opset: opset,
-			SHA256: sha256.Sum256(data), Dims: map[string]int{},
+			Dims: map[string]int{},
 		},
-		graph: file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{}, dynamic: map[string]string{},
+		external: &externals{folder: opts.Folder},
+		graph:    file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{}, dynamic: map[string]string{},
 	}
-	if err := im.run(); err != nil {
+	err = im.run()
+	if e := im.external.close(); err == nil && e != nil {
+		err = malformed("closing a file of external data: %w", e)
+	}
+	if err != nil {
 		return nil, err
 	}
+	im.m.SHA256 = im.external.identify(sha256.Sum256(data))
 	return im.m, nil
 }
 

@@ -118,5 +118,7 @@ const (
 	FuncSin
 	FuncCos
 	FuncThresholdedRelu
+	FuncPositive // 1 above zero, else 0
+	FuncZero     // 1 at zero, else 0
 	numFuncs
 )

@@ -225,21 +225,24 @@ func (t *translation) rangeOf() error {
 	return t.result(0, t.typed(t.constTensor(c), t.value(0).Type))
 }
 
-// cumSum adds up constants along an axis.
+// cumSum adds up along an axis: of a computed tensor by the product with a triangular matrix.
 func (t *translation) cumSum() error {
 	v := t.value(0)
 	list, err := t.constInts(1)
 	if err != nil {
 		return err
 	}
-	if v.Const == nil || len(list) != 1 {
-		return t.unsupported("running sums of the computed tensor %s", t.inputName(0))
+	if len(list) != 1 {
+		return t.malformed("%d axes, expected 1", len(list))
 	}
 	axis, err := t.onAxis("the axis", list[0], len(v.Shape))
 	if err != nil {
 		return err
 	}
 	exclusive, reverse := t.attrs.flag("exclusive", false), t.attrs.flag("reverse", false)
+	if v.Const == nil {
+		return t.result(0, t.runningSum(t.inputs[0], axis, exclusive, reverse))
+	}
 	if err := t.charge(v.Const.Len()); err != nil {
 		return err
 	}
@@ -268,6 +271,34 @@ func (t *translation) cumSum() error {
 		}
 	})
 	return t.result(0, t.typed(t.constTensor(c), v.Type))
+}
+
+func (t *translation) runningSum(x, axis int, exclusive, reverse bool) int {
+	d := t.shape(x)[axis]
+	if err := t.charge(d * d); err != nil {
+		return t.fail(err)
+	}
+	triangle := t.im.m.Values[x].blank(d * d)
+	triangle.Shape = []int{d, d}
+	for from := range d {
+		for to := range d {
+			if from == to && exclusive || from != to && (from > to) != reverse {
+				continue
+			}
+			if triangle.Ints != nil {
+				triangle.Ints[from*d+to] = 1
+			} else {
+				triangle.Real[from*d+to] = 1
+			}
+		}
+	}
+	labels := make([]uint8, len(t.shape(x)))
+	for a := range labels {
+		labels[a] = uint8(a)
+	}
+	out := append([]uint8{}, labels...)
+	out[axis] = uint8(len(labels))
+	return t.einsum([][]uint8{labels, {labels[axis], out[axis]}, out}, x, t.constTensor(triangle))
 }
 
 // oneHot makes rows of a unit matrix of constant indices.

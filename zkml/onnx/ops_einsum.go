@@ -52,9 +52,13 @@ func (t *translation) einsumOf() error {
 		}
 	}
 	for k := range ids {
+		ids[k], labels[k] = t.diagonal(ids[k], labels[k])
+		if t.err != nil {
+			return t.err
+		}
 		shape, own := []int{}, []uint8{}
 		for a, l := range labels[k] {
-			d := t.value(k).Shape[a]
+			d := t.shape(ids[k])[a]
 			if d == 1 && full[l] != 1 {
 				continue
 			}
@@ -66,6 +70,33 @@ func (t *translation) einsumOf() error {
 		return t.err
 	}
 	return t.result(0, t.contractAll(ids, labels, out))
+}
+
+// diagonal takes the diagonal of axes that have the same label: the sum over one of them of the product with a unit matrix.
+func (t *translation) diagonal(x int, labels []uint8) (int, []uint8) {
+	for a, l := range labels {
+		b := slices.Index(labels[:a], l)
+		if b < 0 {
+			continue
+		}
+		d := t.shape(x)[a]
+		if t.shape(x)[b] != d {
+			t.fail(t.malformed("two axes of lengths %d and %d have the same label", t.shape(x)[b], d))
+			return -1, labels
+		}
+		if err := t.charge(d * d); err != nil {
+			return t.fail(err), labels
+		}
+		unit := &Tensor{Shape: []int{d, d}, Real: make([]float32, d*d)}
+		for i := range d {
+			unit.Real[i*d+i] = 1
+		}
+		own := slices.Clone(labels)
+		own[a] = 255 // no letter
+		out := slices.Delete(slices.Clone(own), a, a+1)
+		return t.diagonal(t.einsum([][]uint8{own, {l, 255}, out}, x, t.constTensor(unit)), out)
+	}
+	return x, labels
 }
 
 // einsumLabels turns letters into labels: an ellipsis into 0, 1, ..., of which the last ones count, letters into their codes. With rank

@@ -16,23 +16,56 @@ var logicTable = map[string]operator{
 	"IsInf":          {1, 1, 1, (*translation).isNaN},
 }
 
-// compare evaluates comparisons of constants, and of masks with a constant: such a result is 0, 1, the mask, or its opposite.
+// compare evaluates comparisons. Of computed tensors they are functions of the difference.
 func (t *translation) compare() error {
+	a, b := t.value(0), t.value(1)
+	switch {
+	case a.Int != b.Int:
+		return t.malformed("tensors %s and %s are of different types (integers and real numbers)", t.inputName(0), t.inputName(1))
+	case a.Const != nil && b.Const != nil:
+		return t.foldComparison(comparisons[t.proto.OpType])
+	case a.IsMask() && b.Const != nil && a.Const == nil:
+		if done, err := t.compareMask(0, 1); done || err != nil {
+			return err
+		}
+	case b.IsMask() && a.Const != nil:
+		if done, err := t.compareMask(1, 0); done || err != nil {
+			return err
+		}
+	}
+	x, y := t.inputs[0], t.inputs[1]
+	f, opposite := FuncPositive, false
+	switch t.proto.OpType {
+	case "Equal":
+		f = FuncZero
+	case "Less":
+		x, y = y, x
+	case "LessOrEqual":
+		opposite = true
+	case "GreaterOrEqual":
+		x, y, opposite = y, x, true
+	}
+	d := t.sub(x, y)
+	if t.err == nil && a.Int && !t.im.m.Values[t.toReal(d)].Whole {
+		return t.unsupported("a comparison of integers with a difference beyond 2^24")
+	}
+	mask := t.unary(f, t.toReal(d))
+	if opposite {
+		mask = t.not(mask)
+	}
+	return t.result(0, t.toInt(mask))
+}
+
+// compareMask compares a mask with a constant all of whose elements mean the same: the result is 0, 1, the mask, or its opposite.
+func (t *translation) compareMask(mask, constant int) (done bool, err error) {
 	f := comparisons[t.proto.OpType]
-	if t.value(0).Const != nil && t.value(1).Const != nil {
-		return t.foldComparison(f)
-	}
-	mask, constant := 0, 1
-	if t.value(0).Const != nil {
-		mask, constant = 1, 0
-	}
 	m, c := t.value(mask), t.value(constant)
-	if c.Const == nil || !m.IsMask() || c.Const.Len() == 0 {
-		return t.unsupported("a comparison of %s, expected constants, or masks of 0 and 1 with a constant", t.inputName(mask))
-	}
 	shape, ok := broadcast(m.Shape, c.Shape)
 	if !ok {
-		return t.malformed("shapes %v and %v do not broadcast", m.Shape, c.Shape)
+		return false, t.malformed("shapes %v and %v do not broadcast", m.Shape, c.Shape)
+	}
+	if c.Const.Len() == 0 {
+		return false, nil
 	}
 	at := func(x float64, i int) int64 {
 		a, b := x, c.Const.At(i)
@@ -47,7 +80,7 @@ func (t *translation) compare() error {
 	zero, one := at(0, 0), at(1, 0)
 	for i := range c.Const.Len() {
 		if at(0, i) != zero || at(1, i) != one {
-			return t.unsupported("a comparison of the mask %s with numbers that mean different things", t.inputName(mask))
+			return false, nil
 		}
 	}
 	x := t.expand(t.toInt(t.inputs[mask]), shape)
@@ -61,7 +94,7 @@ func (t *translation) compare() error {
 	case zero == 1:
 		x = t.not(x)
 	}
-	return t.result(0, x)
+	return true, t.result(0, x)
 }
 
 // toInt turns whole numbers into integers.

@@ -57,7 +57,7 @@ func (t *translation) logSoftmax() error {
 	return t.result(0, t.sub(d, t.unary(FuncLog, sum)))
 }
 
-// layerNorm normalises over the last axes and applies scale and shift. Its statistics as further outputs are for training.
+// layerNorm normalises over the last axes and applies scale and shift.
 func (t *translation) layerNorm() error {
 	for k := range t.inputs {
 		if t.present(k) {
@@ -73,11 +73,6 @@ func (t *translation) layerNorm() error {
 	case op == "RMSNormalization" && t.opset() < 23:
 		return t.unsupported("the operator exists from operator set 23 on")
 	}
-	for k := 1; k < len(t.proto.Output); k++ {
-		if t.proto.Output[k] != "" {
-			return t.unsupported("output %s (a statistic for training) is asked for", Quote(t.proto.Output[k]))
-		}
-	}
 	if kind := t.attrs.int("stash_type", 1); kind != 1 {
 		return t.unsupported("attribute %q is %d, expected 1 (float32)", "stash_type", kind)
 	}
@@ -87,6 +82,9 @@ func (t *translation) layerNorm() error {
 		return err
 	}
 	epsilon := t.attrs.float("epsilon", 1e-5)
+	if err := t.statistics(axis, epsilon); err != nil {
+		return err
+	}
 	y, err := t.normalised(t.inputs[0], axis, epsilon, op == "LayerNormalization")
 	if err != nil {
 		return err
@@ -96,6 +94,34 @@ func (t *translation) layerNorm() error {
 		y = t.add(y, t.inputs[2])
 	}
 	return t.result(0, y)
+}
+
+// statistics computes the mean and the inverse deviation where they are asked for as further outputs; the normalised tensor does not use
+// them.
+func (t *translation) statistics(axis int, epsilon float64) error {
+	wanted := func(k int) bool { return k < len(t.proto.Output) && t.proto.Output[k] != "" }
+	if !wanted(1) && !wanted(2) {
+		return nil
+	}
+	if t.proto.OpType != "LayerNormalization" {
+		return t.unsupported("output %s (a statistic for training) is asked for", Quote(t.proto.Output[1]))
+	}
+	x := t.inputs[0]
+	var axes []int
+	for a := axis; a < len(t.shape(x)); a++ {
+		axes = append(axes, a)
+	}
+	share := t.scalar(1 / float64(elements(t.shape(x)[axis:])))
+	mean := t.mul(t.reduce(OpReduceSum, x, axes, true), share)
+	if err := t.result(1, mean); err != nil {
+		return err
+	}
+	if !wanted(2) {
+		return nil
+	}
+	d := t.sub(x, mean)
+	variance := t.mul(t.reduce(OpReduceSum, t.mul(d, d), axes, true), share)
+	return t.result(2, t.unary(FuncRsqrt, t.add(variance, t.scalar(epsilon))))
 }
 
 func (t *translation) normalised(x, axis int, epsilon float64, centre bool) (int, error) {

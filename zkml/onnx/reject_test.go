@@ -155,9 +155,6 @@ func TestRejects(t *testing.T) {
 		{"declared type", m, []string{"INT64"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
 			g.Output[0] = onnxtest.Info("Relu2.out", onnxpb.TensorProto_INT64, 0, 4)
 		})},
-		{"external data", s, []string{`initializer "w"`, "another file"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {
-			g.Initializer[0].DataLocation = onnxpb.TensorProto_EXTERNAL
-		})},
 		{"string constant", s, []string{"STRING"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Initializer[0].DataType = 8 })},
 		{"unknown type number", s, []string{"has type 77"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Initializer[0].DataType = 77 })},
 		{"short data", m, []string{"95 bytes", "expected 96"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) {

@@ -93,12 +93,10 @@ func isInt(t int32) bool {
 
 // decodeTensor reads a constant. The number of stored elements must be the one that the shape implies, so memory is bounded by the
 // file. NaN is refused everywhere.
-func decodeTensor(t *onnxpb.TensorProto, what string) (*Tensor, error) {
+func decodeTensor(t *onnxpb.TensorProto, what string, x *externals) (*Tensor, error) {
 	switch {
 	case t == nil:
 		return nil, malformed("%s is missing", what)
-	case t.DataLocation != onnxpb.TensorProto_DEFAULT || len(t.ExternalData) > 0:
-		return nil, unsupported("%s keeps its data in another file; save the model with all data inside", what)
 	case len(t.Segment) > 0:
 		return nil, unsupported("%s is stored in segments", what)
 	case !isReal(t.DataType) && !isInt(t.DataType):
@@ -109,12 +107,24 @@ func decodeTensor(t *onnxpb.TensorProto, what string) (*Tensor, error) {
 		return nil, err
 	}
 	out := &Tensor{Shape: shape}
-	if len(t.RawData) > 0 {
-		if f, d, i, l, o := fieldCounts(t); f+d+i+l+o > 0 {
-			return nil, malformed("%s has both raw and typed data", what)
+	f, d, i, l, o := fieldCounts(t)
+	typed := f + d + i + l + o
+	switch {
+	case t.DataLocation == onnxpb.TensorProto_EXTERNAL:
+		if len(t.RawData)+typed > 0 {
+			return nil, malformed("%s has data both inside and in another file", what)
 		}
+		var data []byte
+		if data, err = x.read(t, out.packedSize(t.DataType), what); err == nil {
+			err = out.raw(data, t.DataType, what)
+		}
+	case t.DataLocation != onnxpb.TensorProto_DEFAULT || len(t.ExternalData) > 0:
+		return nil, malformed("%s has external data at data location %d", what, t.DataLocation)
+	case len(t.RawData) > 0 && typed > 0:
+		return nil, malformed("%s has both raw and typed data", what)
+	case len(t.RawData) > 0:
 		err = out.raw(t.RawData, t.DataType, what)
-	} else {
+	default:
 		err = out.typed(t, what)
 	}
 	if err != nil {
@@ -160,10 +170,15 @@ func elementBits(kind int32) int {
 	return 64
 }
 
+// packedSize is the number of bytes of the elements in packed form.
+func (out *Tensor) packedSize(kind int32) int64 {
+	return (int64(elements(out.Shape))*int64(elementBits(kind)) + 7) / 8
+}
+
 // raw reads little-endian packed elements.
 func (out *Tensor) raw(data []byte, kind int32, what string) error {
 	n := elements(out.Shape)
-	if want := (n*elementBits(kind) + 7) / 8; len(data) != want {
+	if want := out.packedSize(kind); int64(len(data)) != want {
 		return malformed("%s has %d bytes of data, expected %d for shape %v of %s", what, len(data), want, out.Shape, typeName(kind))
 	}
 	if isInt(kind) {
@@ -272,4 +287,6 @@ func float16(b uint16) float32 {
 }
 
 // DecodeTensor reads a tensor as ONNX's test data store them.
-func DecodeTensor(t *onnxpb.TensorProto) (*Tensor, error) { return decodeTensor(t, "the tensor") }
+func DecodeTensor(t *onnxpb.TensorProto) (*Tensor, error) {
+	return decodeTensor(t, "the tensor", &externals{})
+}
