@@ -51,7 +51,8 @@ var (
 	tour     = once(func() *zkmltest.Case { return zkmltest.Tour(12) })
 	twin     = once(func() *zkmltest.Case { return zkmltest.Twin(10) })
 	unpadded = once(func() *zkmltest.Case { return zkmltest.MLP(11, 1, 3, 4) })
-	allCases = []func(testing.TB) *keyed{mlp, residual, reshaped, chain, twin, unpadded}
+	every    = once(func() *zkmltest.Case { return zkmltest.Every(13) })
+	allCases = []func(testing.TB) *keyed{mlp, residual, reshaped, chain, twin, unpadded, every}
 )
 
 // lookups are the program's lookups.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/logup"
+	sumprover "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
@@ -123,10 +124,10 @@ func TestConsistentEvaluations(t *testing.T) {
 
 // shift moves weight between two entries in inverse proportion to what they
 // weigh.
-func shift(w []m31.QM31, v []m31.Element) {
+func shift(w, v []m31.QM31) {
 	var at []int
 	for i, e := range v {
-		if e != 0 {
+		if !e.IsZero() {
 			at = append(at, i)
 		}
 	}
@@ -134,36 +135,77 @@ func shift(w []m31.QM31, v []m31.Element) {
 		panic("nothing to shift")
 	}
 	i, j := at[0], at[1]
-	w[i] = w[i].Add(m31.Lift(v[i].Inverse()))
-	w[j] = w[j].Sub(m31.Lift(v[j].Inverse()))
+	w[i] = w[i].Add(v[i].Inverse())
+	w[j] = w[j].Sub(v[j].Inverse())
+}
+
+// weighed is the product of the factors that a public factor weighs.
+func weighed(t testing.TB, s *session, others []sumprover.Table) []m31.QM31 {
+	t.Helper()
+	var out []m31.QM31
+	for _, f := range others {
+		table, err := f.Ext.Read(s.q)
+		if f.Base.Len() > 0 {
+			base, e := f.Base.Read(s.q)
+			table, err = lifted(base), e
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range out {
+			table[i] = table[i].Mul(out[i])
+		}
+		out = table
+	}
+	return out
+}
+
+func lifted(v []m31.Element) []m31.QM31 {
+	out := make([]m31.QM31, len(v))
+	for i, e := range v {
+		out[i] = m31.Lift(e)
+	}
+	return out
 }
 
 // TestPublicFactors proves with public factors that give the same sum but are
 // not the ones that the verifier computes.
 func TestPublicFactors(t *testing.T) {
-	for _, c := range []struct {
-		make func(testing.TB) *keyed
-		kind plan.InstanceKind
-	}{{mlp, plan.Output}, {chain, plan.Output}, {reshaped, plan.Output}, {reshaped, plan.Rearrange}} {
-		k := c.make(t)
-		t.Run(fmt.Sprintf("%s/%d", k.Name, c.kind), func(t *testing.T) {
-			seen := false
-			r := k.prove(t, hooks{instance: func(s *session, in *plan.Instance, table []m31.QM31) {
-				if in.Kind != c.kind {
-					return
+	kinds := map[string]bool{}
+	for _, make := range []func(testing.TB) *keyed{mlp, chain, reshaped, every} {
+		k := make(t)
+		for i := range k.vk.Inference().Plan.Layers {
+			for _, target := range k.vk.Inference().Plan.Layers[i].Instances {
+				if target.Public == nil || target.Vars == 0 {
+					continue
 				}
-				v, err := s.polys[s.plan.Evals[in.Factors[0]].Poly].Read(s.q)
-				if err != nil {
-					t.Fatal(err)
+				t.Run(fmt.Sprintf("%s/%d/%s", k.Name, i, target.Name), func(t *testing.T) {
+					seen := false
+					r := k.prove(t, hooks{instance: func(s *session, in *plan.Instance, public []m31.QM31, others []sumprover.Table) {
+						if in.Kind == target.Kind && in.Name == target.Name && in.Out == target.Out {
+							shift(public, weighed(t, s, others))
+							seen = true
+						}
+					}})
+					if !seen {
+						t.Fatal("no public factor")
+					}
+					rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckPublicFactor)
+				})
+				for _, a := range target.Public {
+					kinds[fmt.Sprintf("kind %d, axis %d, point %t, guard %t", target.Kind, a.Kind, a.At != nil, a.Kind == plan.AxisGuard && a.Extent < 1<<a.Vars)] = true
 				}
-				shift(table, v)
-				seen = true
-			}})
-			if !seen {
-				t.Fatal("no public factor")
 			}
-			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckPublicFactor)
-		})
+		}
+	}
+	for _, want := range []string{
+		"kind 0, axis 0, point true, guard false", "kind 0, axis 0, point false, guard true", "kind 0, axis 0, point false, guard false", // Einsum
+		"kind 1, axis 1, point true, guard false", "kind 1, axis 3, point true, guard false", // Rearrange and Reshape
+		"kind 2, axis 2, point true, guard false", "kind 3, axis 0, point true, guard true", // Embed and output
+	} {
+		if !kinds[want] {
+			t.Errorf("no public factor of %s", want)
+		}
 	}
 	k := mlp(t)
 	for _, home := range []plan.Home{plan.Parameters, plan.Witness, plan.Multiplicities} {
@@ -174,7 +216,7 @@ func TestPublicFactors(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					shift(table, v)
+					shift(table, lifted(v))
 				}
 			}})
 			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckMerge)

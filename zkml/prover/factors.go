@@ -85,6 +85,15 @@ func (s *session) factors(ly *plan.Layer, o *layerLayout) ([]sumprover.Instance,
 	if err := s.publicFactors(publics); err != nil {
 		return nil, fmt.Errorf("public factors: %w", err)
 	}
+	if s.hooks.instance != nil {
+		for k := range out {
+			if in := &ly.Instances[k]; in.Public != nil {
+				if err := edit(s.q, out[k].Tables[0].Ext, func(w []m31.QM31) { s.hooks.instance(s, in, w, out[k].Tables[1:]) }); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
 	return out, nil
 }
 
@@ -148,20 +157,11 @@ func (s *session) publicFactors(jobs []publicJob) error {
 	if len(jobs) == 0 {
 		return nil
 	}
-	if s.q.OnHost() {
-		for _, j := range jobs {
-			if err := s.publicOnHost(&j); err != nil {
-				return err
-			}
-		}
-	} else if err := s.publicOnDevice(jobs); err != nil {
-		return err
+	if !s.q.OnHost() {
+		return s.publicOnDevice(jobs)
 	}
-	if s.hooks.instance == nil {
-		return nil
-	}
-	for _, j := range jobs {
-		if err := edit(s.q, j.out, func(w []m31.QM31) { s.hooks.instance(s, j.in, w) }); err != nil {
+	for i := range jobs {
+		if err := s.publicOnHost(&jobs[i]); err != nil {
 			return err
 		}
 	}

@@ -3,12 +3,12 @@ package prover
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
@@ -143,10 +143,20 @@ func TestNeedlessWork(t *testing.T) {
 func TestExtremes(t *testing.T) {
 	for _, make := range allCases {
 		k := make(t)
-		in := k.Program.Tensor(k.Program.Inputs[0])
-		for _, v := range []int64{in.Lo, in.Hi, 0} {
-			x := slices.Repeat([]int32{int32(v)}, in.Len())
-			t.Run(fmt.Sprintf("%s/%d", k.Name, v), func(t *testing.T) {
+		end := func(of func(in *graph.Tensor) int64) (x []int32) {
+			for _, id := range k.Program.Inputs {
+				in := k.Program.Tensor(id)
+				x = append(x, slices.Repeat([]int32{int32(of(in))}, in.Len())...)
+			}
+			return x
+		}
+		for name, of := range map[string]func(in *graph.Tensor) int64{
+			"least":    func(in *graph.Tensor) int64 { return in.Lo },
+			"greatest": func(in *graph.Tensor) int64 { return in.Hi },
+			"zero":     func(*graph.Tensor) int64 { return 0 },
+		} {
+			x := end(of)
+			t.Run(k.Name+"/"+name, func(t *testing.T) {
 				r, err := Prove(cpu(t), k.pk, x, nil)
 				if err != nil {
 					t.Fatal(err)
@@ -163,7 +173,7 @@ func TestExtremes(t *testing.T) {
 				}
 			})
 		}
-		if _, err := Prove(cpu(t), k.pk, slices.Repeat([]int32{int32(in.Hi) + 1}, in.Len()), nil); err == nil {
+		if _, err := Prove(cpu(t), k.pk, end(func(in *graph.Tensor) int64 { return in.Hi + 1 }), nil); err == nil {
 			t.Error("an input out of range is proved")
 		}
 		if _, err := Prove(cpu(t), k.pk, k.X[1:], nil); err == nil {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	sumprover "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
@@ -127,15 +128,10 @@ func TestLiesByScript(t *testing.T) {
 		}})
 	}
 	for _, kind := range []plan.InstanceKind{plan.Output, plan.Rearrange} {
-		lie(k.X, nil, hooks{instance: func(s *session, in *plan.Instance, table []m31.QM31) {
-			if in.Kind != kind {
-				return
+		lie(k.X, nil, hooks{instance: func(s *session, in *plan.Instance, public []m31.QM31, others []sumprover.Table) {
+			if in.Kind == kind {
+				shift(public, weighed(t, s, others))
 			}
-			v, err := s.polys[s.plan.Evals[in.Factors[0]].Poly].Read(s.q)
-			if err != nil {
-				t.Fatal(err)
-			}
-			shift(table, v)
 		}})
 	}
 	for _, home := range []plan.Home{plan.Parameters, plan.Witness, plan.Multiplicities} {
@@ -147,7 +143,7 @@ func TestLiesByScript(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			shift(table, v)
+			shift(table, lifted(v))
 		}})
 	}
 	for _, l := range k.lookups() {

@@ -14,7 +14,7 @@ func TestStatement(t *testing.T) {
 		k := make(t)
 		t.Run(k.Name+"/input", func(t *testing.T) {
 			x := slices.Clone(k.X)
-			x[0] = -x[0] + 1
+			x[len(x)-1] ^= 1
 			r := k.prove(t, hooks{statement: func(_ *session, _, y []int32) ([]int32, []int32) { return x, y }})
 			rejected(t, zkml.Verify(k.vk, x, r.Y, r.Proof, nil), zkml.CheckInputBind)
 			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckInputBind)
