@@ -2,6 +2,7 @@ package prover
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -131,20 +132,37 @@ func (s *session) restrictOnHost(j *factorJob) error {
 		return mleprover.Restrict(s.q, []mleprover.Restriction{r})
 	}
 	of, w, out := j.of.Host(), weights.Host(), j.out.Host()
-	return s.q.Parallel(n, max(1, 1<<12/m), func(lo, hi int) {
-		for z := lo; z < hi; z++ {
+	// Neighbours in the tensor are mostly neighbours here too: kept, or bound.
+	kept, bound := 1<<low(j.keep), 1<<low(j.free)
+	return s.q.Parallel(n/kept, max(1, 1<<12/(m*kept)), func(lo, hi int) {
+		for z := lo * kept; z < hi*kept; z += kept {
 			at := gather(z, j.keep)
-			if j.eq < 0 {
-				out[z] = m31.Lift(of[at])
-				continue
+			sums := out[z : z+kept]
+			switch clear(sums); {
+			case j.eq < 0:
+				for i := range sums {
+					sums[i] = m31.Lift(of[at+i])
+				}
+			case kept > 1:
+				for f := range m {
+					m31.MulAddBase(sums, of[at|gather(f, j.free):], w[f])
+				}
+			default:
+				for f := 0; f < m; f += bound {
+					from := at | gather(f, j.free)
+					sums[0] = sums[0].Add(m31.DotBase(of[from:from+bound], w[f:f+bound]))
+				}
 			}
-			var sum m31.QM31
-			for f := range m {
-				sum = sum.Add(w[f].MulBase(of[at|gather(f, j.free)]))
-			}
-			out[z] = sum
 		}
 	})
+}
+
+// low is how many of the lowest bits segments leave where they are.
+func low(segs []uint64) int {
+	if len(segs) == 0 || segs[0] != 0 || segs[2] != 0 {
+		return 0
+	}
+	return bits.Len64(segs[1])
 }
 
 // shifts says whether segments move all of an index's bits up by `by`.
