@@ -56,7 +56,7 @@ func TestStoredByScript(t *testing.T) {
 		{"half of an opening", func(_, _ []int32, p *Proof) { inc(&p.Openings[plan.Witness].Halves[0][0]) }},
 	}
 	var cases []zkmltest.ScriptCase
-	for _, name := range []string{"residual", "tour"} {
+	for _, name := range []string{"residual", "tour", "every"} {
 		vk, x0, y0, proof := stored(t, name)
 		for _, c := range changes {
 			if c.name == "nonce" && vk.settings.Inference.Work == 0 {

@@ -33,7 +33,13 @@ func stored(t testing.TB, artefact string) (vk *VerifyingKey, x, y []int32, proo
 // TestStoredProof verifies a proof made earlier, as any later verifier of this
 // version must.
 func TestStoredProof(t *testing.T) {
-	vk, x, y, proof := stored(t, "residual")
+	for _, name := range []string{"residual", "tour", "every"} {
+		t.Run(name, func(t *testing.T) { storedProof(t, name) })
+	}
+}
+
+func storedProof(t *testing.T, name string) {
+	vk, x, y, proof := stored(t, name)
 	if err := Verify(vk, x, y, proof, nil); err != nil {
 		t.Fatal(err)
 	}

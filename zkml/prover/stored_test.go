@@ -34,6 +34,7 @@ func TestStoredArtefacts(t *testing.T) {
 	vk, _ := rekey(t, k, s)
 	t.Run("residual", func(t *testing.T) { testStored(t, residual(t), residual(t).vk) })
 	t.Run("tour", func(t *testing.T) { testStored(t, k, vk) })
+	t.Run("every", func(t *testing.T) { testStored(t, every(t), every(t).vk) })
 }
 
 func testStored(t *testing.T, k *keyed, vk *zkml.VerifyingKey) {
