@@ -143,7 +143,7 @@ func (n *Node) evaluate(in []*Tensor, v *Value) (*Tensor, error) {
 	case OpNorm:
 		evaluateNorm(&n.Attr, in[0], out.Real)
 	case OpEmbed:
-		evaluateEmbed(in[0].Ints, in[1], out.Real)
+		evaluateEmbed(in[0].Ints, in[1], out)
 	case OpQuantise:
 		evaluateQuantise(&n.Attr, in[0], out.Ints)
 	case OpDequantise:

@@ -137,9 +137,16 @@ func evaluateConcat(axis int, in []*Tensor, out *Tensor) {
 	}
 }
 
-func evaluateEmbed(ids []int64, table *Tensor, out []float32) {
-	d := table.Shape[1]
+func evaluateEmbed(ids []int64, table, out *Tensor) {
+	if table.Ints != nil {
+		pickRows(ids, table.Ints, out.Ints, table.Shape[1])
+		return
+	}
+	pickRows(ids, table.Real, out.Real, table.Shape[1])
+}
+
+func pickRows[T float32 | int64](ids []int64, table, out []T, d int) {
 	for i, id := range ids {
-		copy(out[i*d:(i+1)*d], table.Real[int(id)*d:(int(id)+1)*d])
+		copy(out[i*d:(i+1)*d], table[int(id)*d:(int(id)+1)*d])
 	}
 }

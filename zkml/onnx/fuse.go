@@ -180,6 +180,10 @@ func (f *fuser) findMoved(id int) *coded {
 		if len(n.Attr.Scale) == 1 {
 			return &coded{f.resolve(n.Inputs[0]), n.Attr.Scale[0], n.Attr.Zero[0]}
 		}
+	case OpEmbed:
+		if c := f.m.Values[n.Inputs[1]].Coded; c != nil && len(c.Scale.Real) == 1 {
+			return &coded{f.emit(n, OpEmbed, Attr{}, f.resolve(n.Inputs[0]), f.constant(c.Ints, f.m.Values[n.Inputs[1]].Shape)), c.Scale.Real[0], 0}
+		}
 	case OpReshape, OpRearrange, OpReduceMax, OpConcat, OpMax, OpMin:
 		if n.Op == OpRearrange && n.Attr.Fill != 0 {
 			return nil

@@ -28,7 +28,7 @@ func (f *fuser) findSum(id int) *sum {
 	}
 	switch n.Op {
 	case OpDequantise:
-		return f.centred(n)
+		return f.centred(n, f.resolve(n.Inputs[0]), n.Attr)
 	case OpEinsum:
 		return f.sumEinsum(n)
 	case OpAdd, OpSub:
@@ -60,22 +60,25 @@ func (f *fuser) findSum(id int) *sum {
 			}
 		}
 		return &sum{f.emit(n, n.Op, n.Attr, s.id), scale, s.over}
+	case OpEmbed, OpConcat, OpMax, OpMin:
+		if q := f.moved(id); q != nil {
+			return f.centred(n, q.id, Attr{Scale: []float32{q.scale}, Zero: []int64{q.zero}})
+		}
 	}
 	return nil
 }
 
-// centred subtracts the zero points of a Dequantise.
-func (f *fuser) centred(n *Node) *sum {
-	x := f.resolve(n.Inputs[0])
+// centred subtracts zero points from codes.
+func (f *fuser) centred(n *Node, x int, attr Attr) *sum {
 	rank := len(f.m.Values[x].Shape)
-	s := &sum{x, axisScale(rank, n.Attr), 1}
-	switch zero := n.Attr.Zero; {
+	s := &sum{x, axisScale(rank, attr), 1}
+	switch zero := attr.Zero; {
 	case !slices.ContainsFunc(zero, func(z int64) bool { return z != 0 }):
 	case len(zero) == 1:
 		s.id = f.emit(n, OpSub, Attr{}, x, f.constant(zero, []int{}))
 	default:
 		shape := slices.Repeat([]int{1}, rank)
-		shape[n.Attr.Axis] = len(zero)
+		shape[attr.Axis] = len(zero)
 		s.id = f.emit(n, OpSub, Attr{}, x, f.constant(zero, shape))
 	}
 	return s

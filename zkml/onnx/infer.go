@@ -373,12 +373,16 @@ func (n *Node) inferReduce(x *Value) (Value, error) {
 func (n *Node) inferEmbed(in []*Value) (Value, error) {
 	ids, table := in[0], in[1]
 	switch {
-	case !ids.Int || table.Const == nil || table.Int || len(table.Shape) != 2:
+	case !ids.Int || table.Const == nil || len(table.Shape) != 2:
 		return Value{}, refused{fmt.Errorf("indices %s and table %s, expected computed integers and a constant matrix", Quote(ids.Name), Quote(table.Name))}
 	case ids.Lo < 0 || ids.Hi >= int64(table.Shape[0]):
 		return Value{}, fmt.Errorf("indices %s between %d and %d, the table has %d rows", Quote(ids.Name), ids.Lo, ids.Hi, table.Shape[0])
 	}
-	return Value{Shape: append(slices.Clone(ids.Shape), table.Shape[1])}, nil
+	v := Value{Shape: append(slices.Clone(ids.Shape), table.Shape[1])}
+	if table.isWhole() {
+		v.setWhole(table.Int, table.bounds())
+	}
+	return v, nil
 }
 
 func (n *Node) inferQuantise(x *Value) (Value, error) {

@@ -138,3 +138,36 @@ func TestFactors(t *testing.T) {
 		}
 	}
 }
+
+// TestEmbedCodes looks rows of codes up: a table of integers before a DequantizeLinear, and one behind it, whose codes come back where the
+// result is quantised with the same scale.
+func TestEmbedCodes(t *testing.T) {
+	for _, before := range []bool{false, true} {
+		f := onnxtest.New(17, "x", 3)
+		f.Proto.Graph.Input[0] = onnxtest.Info("x", onnxpb.TensorProto_INT64, 3)
+		table := f.Codes("table", onnxpb.TensorProto_INT8, []int32{1, -2, 3, -4, 5, -6, 7, -8}, 4, 2)
+		scale, zero := f.Floats("s", []float32{0.5}), f.Codes("z", onnxpb.TensorProto_INT8, []int32{0})
+		if before {
+			table = f.Node("DequantizeLinear", []string{table, scale, zero})
+		}
+		y := f.Node("Gather", []string{table, "x"})
+		if before {
+			y = f.Node("QuantizeLinear", []string{y, scale, zero})
+		}
+		y = f.Node("DequantizeLinear", []string{y, scale, zero})
+		m, err := onnx.Parse(f.Output(y).Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := m.Nodes[0]; n.Op != onnx.OpEmbed || !m.Values[n.Output].Int || len(m.Nodes) != 2 {
+			t.Errorf("before %v: the first of %d operations is %s", before, len(m.Nodes), n.Op)
+		}
+		v, err := m.Run([]*onnx.Tensor{{Shape: []int{3}, Ints: []int64{3, 0, 2}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := v[m.Outputs[0]].Float64s(); !slices.Equal(got, []float64{3.5, -4, 0.5, -1, 2.5, -3}) {
+			t.Errorf("before %v: %v", before, got)
+		}
+	}
+}

@@ -401,9 +401,6 @@ func (t *translation) gather() error {
 // lookUp takes rows of a constant table by computed indices: the axis comes first, the others become one.
 func (t *translation) lookUp(table, ids, axis int) int {
 	shape := t.shape(table)
-	if t.im.m.Values[table].Int {
-		return t.fail(t.unsupported("rows of the table of integers %s are picked by an input", t.inputName(0)))
-	}
 	perm := []int{axis}
 	rest := []int{}
 	for a, d := range shape {
