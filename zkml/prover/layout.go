@@ -38,8 +38,7 @@ type layout struct {
 	mergeStep step
 	merge     mergeLayout
 	leaves    leafLayout
-	linear    []linearLayout // by operation, of those that are linear
-	moves     []moveLayout   // by operation, of those that are reshapes
+	ops       []opLayout // by operation
 
 	desc words
 }

@@ -1,0 +1,201 @@
+package prover
+
+import (
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// sumProducts computes in 32-bit integers: the bounds of the result hold for
+// every partial sum too.
+func (s *session) sumProducts(e *einsumLayout) error {
+	if s.q.OnHost() {
+		return s.sumOnHost(e)
+	}
+	k := e.kernel()
+	var a device.Buffer[m31.Element] // null: every factor is 1
+	if e.a != graph.None {
+		a = s.polys[e.a]
+	}
+	args := []device.Arg{s.polys[e.out].Arg(), a.Arg(), s.polys[e.b].Arg(), s.key.desc.Arg(), device.U32(e.at)}
+	for _, v := range k.args {
+		args = append(args, device.U32(v))
+	}
+	return s.q.Launch(device.Kernel{Source: Source, Name: k.name}, k.grid, device.D1(k.threads), 0, args...)
+}
+
+// einsumKernel is a launch.
+type einsumKernel struct {
+	name    string
+	grid    device.Dim
+	threads int
+	args    []int // after the descriptor
+}
+
+// Tiles of zkml.cu, and the greatest second and third dimension of a grid.
+const (
+	tileColumns = 64
+	slimRows    = 32
+	tileRows    = 64
+	maxGrid     = 1<<16 - 1
+)
+
+// kernel chooses how a sum of products is made.
+func (e *einsumLayout) kernel() einsumKernel {
+	n := e.batch * e.rows * e.columns
+	// Terms of an operand, or columns, lie next to each other.
+	along := 0
+	if e.stepA == 1 && e.inner >= 8 {
+		along |= 1
+	}
+	if e.stepB == 1 && e.inner >= 8 {
+		along |= 2
+	}
+	columnRun, columnStep := runOf(e.lists[bColumns])
+	small := e.batch <= maxGrid && e.rows <= maxGrid
+	switch {
+	case e.a != graph.None && e.rows >= 8 && e.columns >= 8 && e.k >= 8 && small:
+		name, rows := "zkml_einsum_tile", tileRows
+		if e.rows <= slimRows {
+			name, rows = "zkml_einsum_slim", slimRows
+		}
+		return einsumKernel{name, device.Dim{X: uint32(device.Blocks(e.columns, tileColumns)), Y: uint32(device.Blocks(e.rows, rows)), Z: uint32(e.batch)}, threads, []int{along}}
+	case e.columns >= 32 && columnRun >= 32 && columnStep == 1 && e.k >= 64 && small:
+		return einsumKernel{"zkml_einsum_wide", device.Dim{X: uint32(device.Blocks(e.columns, 32)), Y: uint32(e.rows), Z: uint32(e.batch)}, 1024, nil}
+	case e.k >= 64 && (along != 0 || n <= 1<<12):
+		warps := 1
+		if e.k >= 1<<10 && n <= 1<<11 {
+			warps = threads / 32
+		}
+		return einsumKernel{"zkml_einsum_dot", device.D1(device.Blocks(n, threads/32/warps)), threads, []int{n, warps}}
+	}
+	return einsumKernel{"zkml_einsum_each", device.D1(device.Blocks(n, threads)), threads, []int{n}}
+}
+
+// sumOnHost uses the field's slice operations, which are faster than integers,
+// and reduce: along the result if its entries read runs of the operands, else
+// along the terms.
+func (s *session) sumOnHost(e *einsumLayout) error {
+	h := einsumOnHost{einsumLayout: e, b: s.polys[e.b].Host(), out: s.polys[e.out].Host()}
+	runA := len(h.out)
+	if e.a != graph.None {
+		h.a = s.polys[e.a].Host()
+		runA, h.alongA = runOf(e.lists[aOut])
+	}
+	runB, alongB := runOf(e.lists[bOut])
+	h.alongB = alongB
+	const columns = 512 // that stay in the cache
+	if h.run = min(runA, runB, len(h.out), columns); h.run >= 16 {
+		return s.q.Parallel(len(h.out)/h.run, max(1, 1<<14/(h.run*e.k)), func(lo, hi int) {
+			tmp := make([]m31.Element, h.run)
+			for i := lo; i < hi; i++ {
+				h.along(i*h.run, tmp)
+			}
+		})
+	}
+	rowBlocks, columnBlocks := device.Blocks(e.rows, hostRows), device.Blocks(e.columns, hostColumns)
+	tasks := e.batch * rowBlocks * columnBlocks
+	work := min(e.rows, hostRows) * min(e.columns, hostColumns) * e.k
+	return s.q.Parallel(tasks, max(1, 1<<14/work), func(lo, hi int) {
+		var panel, row []m31.Element
+		for i := lo; i < hi; i++ {
+			panel, row = h.dots(i/(rowBlocks*columnBlocks), i/columnBlocks%rowBlocks*hostRows, i%columnBlocks*hostColumns, panel, row)
+		}
+	})
+}
+
+// A task of dots has so many rows and columns.
+const (
+	hostRows    = 64
+	hostColumns = 64
+)
+
+type einsumOnHost struct {
+	*einsumLayout
+	a, b, out      []m31.Element
+	run            int // entries that read runs of the operands
+	alongA, alongB int // the steps in them, 0 or 1
+}
+
+// along computes a run of entries.
+func (h *einsumOnHost) along(i int, tmp []m31.Element) {
+	sum := h.out[i : i+h.run]
+	clear(sum)
+	a, b := gather(i, h.lists[aOut]), gather(i, h.lists[bOut])
+	for q, oa := range h.outerA {
+		at, bt := a+oa, b+h.outerB[q]
+		for range h.inner {
+			switch {
+			case h.a == nil:
+				m31.AddVec(sum, sum, h.b[bt:bt+h.run])
+			case h.alongA == 1 && h.alongB == 1:
+				m31.MulVec(tmp, h.a[at:at+h.run], h.b[bt:bt+h.run])
+				m31.AddVec(sum, sum, tmp)
+			case h.alongA == 1:
+				if v := h.b[bt]; v != 0 {
+					m31.MulAddVec(sum, h.a[at:at+h.run], v)
+				}
+			default:
+				if v := h.a[at]; v != 0 {
+					m31.MulAddVec(sum, h.b[bt:bt+h.run], v)
+				}
+			}
+			at, bt = at+h.stepA, bt+h.stepB
+		}
+	}
+}
+
+// dots computes a block of entries from copies of the operands' terms, where
+// these are not in a row already.
+func (h *einsumOnHost) dots(batch, row, column int, panel, terms []m31.Element) (_, _ []m31.Element) {
+	atA, atB, to := gather(batch, h.lists[aBatch]), gather(batch, h.lists[bBatch]), gather(batch, h.lists[outBatch])
+	last := min(column+hostColumns, h.columns)
+	columns := make([][]m31.Element, last-column)
+	for j := range columns {
+		from := atB + gather(column+j, h.lists[bColumns])
+		if h.stepB == 1 && h.inner == h.k {
+			columns[j] = h.b[from : from+h.k]
+			continue
+		}
+		if len(panel) == 0 {
+			panel = make([]m31.Element, min(hostColumns, h.columns)*h.k)
+		}
+		columns[j] = panel[j*h.k : (j+1)*h.k]
+		h.copyTerms(columns[j], h.b[from:], h.outerB, h.stepB)
+	}
+	for r := row; r < min(row+hostRows, h.rows); r++ {
+		var x []m31.Element
+		if h.a != nil {
+			from := atA + gather(r, h.lists[aRows])
+			if h.stepA == 1 && h.inner == h.k {
+				x = h.a[from : from+h.k]
+			} else {
+				if len(terms) == 0 {
+					terms = make([]m31.Element, h.k)
+				}
+				x = terms
+				h.copyTerms(x, h.a[from:], h.outerA, h.stepA)
+			}
+		}
+		at := to | gather(r, h.lists[outRows])
+		for j, y := range columns {
+			v := &h.out[at|gather(column+j, h.lists[outColumns])]
+			if h.a == nil {
+				*v = m31.Sum(y)
+			} else {
+				*v = m31.Dot(x, y)
+			}
+		}
+	}
+	return panel, terms
+}
+
+// copyTerms puts an operand's terms in a row.
+func (h *einsumOnHost) copyTerms(to, from []m31.Element, outer []int, step int) {
+	for q, o := range outer {
+		part := to[q*h.inner : (q+1)*h.inner]
+		for k := range part {
+			part[k] = from[o+k*step]
+		}
+	}
+}
