@@ -44,7 +44,7 @@ func TestMutants(t *testing.T) {
 		{Name: "sums over padding", File: operations, Old: "axis.Extent, public = a.Shape[i], true", New: "public = true", Tests: "TestProveAndVerify|TestUnguardedSums"},
 		{Name: "sums guarded only in the first operand", File: operations, Old: "a.Home != Parameters && (op.B == graph.None || l.Polys[op.B].Home != Parameters)", New: "a.Home != Parameters && op.B == graph.None", Tests: "TestProveAndVerify|TestUnguardedSums"},
 		{Name: "batch labels bound nowhere", File: operations, Old: "\t\t\taxis.At = p\n", New: "", Tests: "TestProveAndVerify"},
-		{Name: "outputs in padding count", File: program, Old: "Extent: out.Shape[a]}", New: "Extent: 1 << v}", Tests: "TestProveAndVerify|TestStatement"},
+		{Name: "outputs in padding count", File: program, Old: "Extent: out.Shape[a]}", New: "Extent: max(out.Shape[a], 1<<v)}", Tests: "TestProveAndVerify|TestStatement"},
 		{Name: "tokens of the prover's choice", File: axes, Old: "f(int(inputs[a.Tokens][o]), o)", New: "f(0, o)", Tests: "TestProveAndVerify"},
 		{Name: "padding of weights not checked", File: weights, Old: "if q.Padded() {\n\t\t\tlayer", New: "if false {\n\t\t\tlayer", Tests: "TestForgedWeights"},
 		{Name: "input not absorbed", File: argument, Old: "tr.Absorb(plan.Embed(x))", New: "", Tests: "TestStatement"},
