@@ -85,7 +85,9 @@ func (s *session) sumOnHost(e *einsumLayout) error {
 	runB, alongB := runOf(e.lists[bOut])
 	h.alongB = alongB
 	const columns = 512 // that stay in the cache
-	if h.run = min(runA, runB, len(h.out), columns); h.run >= 16 {
+	// Many rows are worth a copy of the columns' terms in a row.
+	many := e.a != graph.None && e.rows >= 16 && e.columns >= 16 && e.k >= 32
+	if h.run = min(runA, runB, len(h.out), columns); h.run >= 16 && !many {
 		return s.q.Parallel(len(h.out)/h.run, max(1, 1<<14/(h.run*e.k)), func(lo, hi int) {
 			tmp := make([]m31.Element, h.run)
 			for i := lo; i < hi; i++ {
