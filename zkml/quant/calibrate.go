@@ -132,6 +132,9 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 			return l.chooseGiven(name, v, d, seen)
 		}
 		d.out, d.base = seen[v].at(d.bits), observed{reach: 1}
+		if d.bits >= scoreBits && !d.final {
+			d.out.reach *= headroom
+		}
 		if f.base >= 0 {
 			d.base = seen[f.base].at(functionWidth)
 		}
@@ -156,6 +159,9 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 	}
 	return c, report, nil
 }
+
+// headroom is what wide codes keep beyond the values seen: they can afford it, and clamps before a softmax or a norm hurt.
+const headroom = 1.25
 
 // functionWidth asks for the whole range seen.
 const functionWidth = 99

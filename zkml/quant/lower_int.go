@@ -46,8 +46,11 @@ func (l *lowering) exactOperand(v int) (graph.TensorID, error) {
 // visitInt emits an operation on integers.
 func (l *lowering) visitInt(n *onnx.Node) error {
 	name, shape := l.name(n.Output), l.shapeOf(n.Output)
-	if n.Op == onnx.OpQuantise {
+	switch n.Op {
+	case onnx.OpQuantise:
 		return l.visitQuantise(n)
+	case onnx.OpDequantise: // to whole numbers, or it would not be here
+		return l.visitDequantise(n)
 	}
 	in := make([]graph.TensorID, len(n.Inputs))
 	for i, v := range n.Inputs {
@@ -97,12 +100,76 @@ func (l *lowering) visitInt(n *onnx.Node) error {
 		id = x.id
 	case onnx.OpConcat:
 		return l.concatInt(n)
-	case onnx.OpDequantise: // to whole numbers
-		id = in[0]
+	case onnx.OpSelect:
+		return l.selectInt(n)
 	default:
 		return fmt.Errorf("%w: operation %s of integers", onnx.ErrUnsupported, n.Op)
 	}
 	return l.give(n.Output, codes{id, 1})
+}
+
+// selectInt is x where the mask is 1 and c where it is 0: x m + c - c m.
+func (l *lowering) selectInt(n *onnx.Node) error {
+	name, shape := l.name(n.Output), l.shapeOf(n.Output)
+	part := func(suffix string, v int) (graph.TensorID, error) { // v times the mask
+		c, w, m := l.constant(v), v, n.Inputs[1]
+		switch mask := l.constant(m); {
+		case c == nil && mask == nil:
+			x, err := l.exact(v)
+			if err != nil {
+				return graph.None, err
+			}
+			b, err := l.exact(m)
+			if err != nil {
+				return graph.None, err
+			}
+			return l.pairwise(name+suffix, codes{x, 1}, codes{b, 1}).id, nil
+		case c != nil && mask != nil:
+			data, err := quantise(multiplied(c, mask), 1)
+			if err != nil {
+				return graph.None, err
+			}
+			return l.b.Param(name+suffix, multiplied(c, mask).Shape, data, 1), nil
+		case c != nil:
+			v, w = m, v
+		default:
+			w = m
+		}
+		x, err := l.exact(v)
+		if err != nil {
+			return graph.None, err
+		}
+		return l.weightedInt(name+suffix, x, l.shapeOf(v), w)
+	}
+	kept, err := part(".kept", n.Inputs[0])
+	if err != nil {
+		return err
+	}
+	hidden, err := part(".hidden", n.Inputs[2])
+	if err != nil {
+		return err
+	}
+	c, err := l.exactOperand(n.Inputs[2])
+	if err != nil {
+		return err
+	}
+	out, err := l.linear(name, []graph.Term{{Coef: 1, T: kept}, {Coef: 1, T: c}, {Coef: -1, T: hidden}}, shape, 1)
+	if err != nil {
+		return err
+	}
+	return l.give(n.Output, out)
+}
+
+// weightedInt is the element-wise product of a tensor and constants.
+func (l *lowering) weightedInt(name string, x graph.TensorID, shape []int, w int) (graph.TensorID, error) {
+	labels, wShape, out := elementwise(shape, l.shapeOf(w))
+	p, err := l.exactParam(w, wShape)
+	if err != nil {
+		return graph.None, err
+	}
+	kept, _ := squeeze(shape, len(shape))
+	id := l.einsum(name, l.reshape(name+".left", x, kept), p, labels[0], labels[1], labels[2], 1)
+	return l.reshape(name+".shaped", id, out), l.Err()
 }
 
 // mulInt is an element-wise product.
@@ -116,15 +183,12 @@ func (l *lowering) mulInt(n *onnx.Node) error {
 		return err
 	}
 	name := l.name(n.Output)
-	if w := l.constant(y); w != nil {
-		labels, wShape, shape := elementwise(l.shapeOf(x), w.Shape)
-		p, err := l.exactParam(y, wShape)
+	if l.constant(y) != nil {
+		id, err := l.weightedInt(name, a, l.shapeOf(x), y)
 		if err != nil {
 			return err
 		}
-		kept, _ := squeeze(l.shapeOf(x), len(l.shapeOf(x)))
-		id := l.einsum(name, l.reshape(name+".left", a, kept), p, labels[0], labels[1], labels[2], 1)
-		return l.give(n.Output, codes{l.reshape(name+".shaped", id, shape), 1})
+		return l.give(n.Output, codes{id, 1})
 	}
 	b, err := l.exact(y)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // visit gives the node's result a form or integers.
 func (l *lowering) visit(n *onnx.Node) error {
-	if l.m.Values[n.Output].Int {
+	if v := &l.m.Values[n.Output]; v.Int || v.Whole {
 		return l.visitInt(n)
 	}
 	switch n.Op {
@@ -117,7 +117,7 @@ func (l *lowering) separate(n *onnx.Node, a, b *form) (*form, *form, error) {
 		}
 		unit := math.Abs(other.terms[0].factor(1))
 		v := n.Inputs[i]
-		x, err := l.stage(l.name(v), v, f, demand{bits: scoreBits, scale: unit})
+		x, err := l.stage(l.name(v), v, f, demand{bits: scoreBits, unit: unit})
 		if err != nil {
 			return a, b, err
 		}
@@ -434,6 +434,9 @@ func (l *lowering) absorbed(x int, w *onnx.Tensor, labels [3][]uint8, name strin
 	sum := &form{shape: l.shapeOf(out)}
 	tensors := 0
 	for _, t := range f.terms {
+		if !t.isConstant() && l.magnitude(t.x.id) > 1<<l.o.ActivationBits { // a product that waits for its lookup
+			return nil, false
+		}
 		if t.isAddend() && slices.Equal(t.shape, shape) {
 			tensors++
 			sum.terms = append(sum.terms, term{x: t.x, w: w, name: name, labels: labels, c: t.c, shape: sum.shape})

@@ -9,9 +9,9 @@ import (
 
 // sight is what calibration saw of a value.
 type sight struct {
-	all     observed  // every value seen
-	covered float64   // what covers the percentile asked for
-	entropy []float64 // by bits, from 2: the reach that loses least information; nil without
+	all       observed // every value seen
+	covered   float64  // what covers the percentile asked for
+	histogram []int    // of magnitudes up to all.reach; nil unless scales are to lose least information
 }
 
 // at returns the reach for codes of a width.
@@ -21,14 +21,17 @@ func (s *sight) at(bits int) observed {
 		return o
 	}
 	o.reach = s.covered
-	if i := bits - 2; i >= 0 && i < len(s.entropy) {
-		o.reach = s.entropy[i]
+	if s.histogram != nil && bits <= maxBits {
+		o.reach = s.all.reach * entropy(s.histogram, bits)
 	}
 	return o
 }
 
 // bins is the resolution of the histograms that percentiles and entropies are read from.
 const bins = 1 << 13
+
+// hiddenValue is the size from which on a value is what a mask hides, and no code.
+const hiddenValue = 1e30
 
 // observe runs the model on all samples. When scales are not to cover everything it runs twice: once for the ranges and once for histograms
 // within them. Ranges of inputs are never cut.
@@ -51,8 +54,7 @@ func observe(m *onnx.Model, samples [][]float64, o *Options) ([]sight, error) {
 	}
 	err := each(func(s *sight, _ int, t *onnx.Tensor) {
 		for i := range t.Len() {
-			// What a mask hides is infinite or huge, and no code.
-			if v := t.At(i); math.Abs(v) < 1e30 {
+			if v := t.At(i); math.Abs(v) < hiddenValue {
 				s.all.reach = max(s.all.reach, math.Abs(v))
 				s.all.signed = s.all.signed || v < 0
 			}
@@ -73,7 +75,9 @@ func observe(m *onnx.Model, samples [][]float64, o *Options) ([]sight, error) {
 			histograms[id] = make([]int, bins)
 		}
 		for i := range t.Len() {
-			histograms[id][min(int(math.Abs(t.At(i))/s.all.reach*bins), bins-1)]++
+			if v := math.Abs(t.At(i)); v < hiddenValue {
+				histograms[id][min(int(v/s.all.reach*bins), bins-1)]++
+			}
 		}
 	})
 	for _, id := range m.Inputs {
@@ -85,7 +89,7 @@ func observe(m *onnx.Model, samples [][]float64, o *Options) ([]sight, error) {
 		}
 		seen[id].covered = seen[id].all.reach * percentile(h, o.Percentile)
 		if o.Entropy {
-			seen[id].entropy = entropies(h, seen[id].all)
+			seen[id].histogram = h
 		}
 	}
 	return seen, err
@@ -107,20 +111,21 @@ func percentile(h []int, percent float64) float64 {
 	return 1
 }
 
-// entropies returns, for codes of 2 to 9 bits, the reach at which the distribution of the codes diverges least from that of the values.
-func entropies(h []int, all observed) []float64 {
-	out := make([]float64, 8)
-	for i := range out {
-		levels := 1 << (i + 1) // of magnitudes
-		best, at := math.Inf(1), len(h)
-		for top := levels; top <= len(h); top += max(levels/4, len(h)/256) {
-			if d := divergence(h, top, levels); d < best {
-				best, at = d, top
-			}
-		}
-		out[i] = all.reach * float64(at) / float64(len(h))
+// entropy returns, for codes of so many bits, the share of the range at which the distribution of the codes diverges least from that of the
+// values.
+func entropy(fine []int, bits int) float64 {
+	h := make([]int, len(fine)/4)
+	for i, n := range fine {
+		h[i/4] += n
 	}
-	return out
+	levels := 1 << (bits - 1) // of magnitudes
+	best, at := math.Inf(1), len(h)
+	for top := len(h); top >= levels; top -= len(h) / 128 {
+		if d := divergence(h, top, levels); d < best {
+			best, at = d, top
+		}
+	}
+	return float64(at) / float64(len(h))
 }
 
 // divergence is the Kullback-Leibler divergence between the first top bins, with everything beyond added to the last of them, and the same mass

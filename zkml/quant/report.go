@@ -136,7 +136,7 @@ type errorSum struct {
 func (s *errorSum) add(real *onnx.Tensor, integer []int32) {
 	for i := range min(real.Len(), len(integer)) {
 		v := real.At(i)
-		if math.Abs(v) >= 1e30 { // hidden by a mask
+		if math.Abs(v) >= hiddenValue {
 			continue
 		}
 		e := math.Abs(float64(integer[i])*s.tensor.Scale - v)

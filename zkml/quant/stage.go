@@ -45,6 +45,7 @@ type demand struct {
 	exact     bool     // an output that stays a plain sum
 	scale     float64  // if not zero: the scale that codes must have
 	lo, hi    int64    // with scale: the codes' range
+	unit      float64  // if not zero: the scale must be this times a power of two that is whole
 }
 
 // curveBits is the resolution, sign included, of a table's operand over the values seen when the table holds a curved function.
@@ -71,6 +72,10 @@ func (l *lowering) choose(name string, f *form, d demand) (Stage, error) {
 	switch {
 	case d.scale != 0:
 		st.Scale, st.Lo, st.Hi = d.scale, d.lo, d.hi
+		ok = h.fixed()
+	case d.unit != 0:
+		for st.Scale = d.unit; float64(top)*st.Scale < d.out.reach; st.Scale *= 2 {
+		}
 		ok = h.fixed()
 	case h.chooseExact():
 		return st, nil
@@ -299,12 +304,12 @@ func (h *chooser) reach() float64 {
 }
 
 // coarseOfUnits is coarse for sums whose scale is one of few: the scale of the result is a power of two times one of them, the least that
-// is not below the one wanted by more than a sixteenth.
+// is not noticeably below the one wanted.
 func (h *chooser) coarseOfUnits(wanted float64, effort effort, most float64) bool {
 	best := Stage{}
 	for _, acc := range h.units() {
 		shift := 0
-		for shift < graph.MaxShift && math.Ldexp(acc, shift) < wanted*15/16 {
+		for shift <= graph.MaxShift && math.Ldexp(acc, shift) < wanted*63/64 {
 			shift++
 		}
 		for ; shift <= graph.MaxShift; shift++ {
