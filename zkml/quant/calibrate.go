@@ -145,6 +145,9 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 		return st, nil
 	}
 	if err := l.lower(); err != nil {
+		if !errors.Is(err, onnx.ErrUnsupported) {
+			err = fmt.Errorf("calibration: %w: %w", onnx.ErrUnsupported, err)
+		}
 		return nil, nil, err
 	}
 	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Samples: len(samples), Settings: o.settings(), Labels: slices.Clone(o.Labels)}

@@ -101,6 +101,32 @@ func TestMax(t *testing.T) {
 	}
 }
 
+// TestArgMax wants the first or last of the greatest elements, many of which are equal.
+func TestArgMax(t *testing.T) {
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, n := range []int{1, 2, 3, 5, 7, 33, 100} {
+		for _, hi := range []int32{1, 3, 32000} {
+			for _, last := range []bool{false, true} {
+				c := newComposer("argmax", 16)
+				x := c.b.Input("x", []int{3, n, 2}, int64(-hi), int64(hi), 1)
+				inputs := rowsOf(rng, 6*n, -hi, hi)
+				for k, y := range run(t, c, codes{c.argMax("m", x, 1, last), 1}, inputs...) {
+					for i, v := range graph.ArgMax(inputs[k], []int{3, n, 2}, 1, last) {
+						if y[i] != v {
+							t.Fatalf("n=%d, up to %d, last %t, input %d, row %d: %g, expected %g", n, hi, last, k, i, y[i], v)
+						}
+					}
+				}
+			}
+		}
+	}
+	c := newComposer("argmax", 16)
+	x := c.b.Input("x", []int{4}, -1<<20, 1<<20, 1)
+	if c.argMax("m", x, 0, false); c.Err() == nil {
+		t.Error("a comparison of 21 bits was accepted")
+	}
+}
+
 // TestSoftmax compares rows with float softmax: of every length, on random, constant, saturated and one-hot rows, for coarse and fine scores.
 func TestSoftmax(t *testing.T) {
 	rng := rand.New(rand.NewPCG(2, 1))

@@ -104,6 +104,12 @@ func TestExact(t *testing.T) {
 		"maximum of two": {func(n *net) int {
 			return n.intOp(onnx.OpMax, onnx.Attr{}, 0, 255, []int{3, 5}, n.intInput(0, 255, 3, 5), n.intInput(0, 200, 5))
 		}, graph.KindPair},
+		"wide maximum": {func(n *net) int {
+			return n.intOp(onnx.OpMax, onnx.Attr{}, -32768, 32767, []int{3, 5}, n.intInput(-32768, 32767, 3, 5), n.intInput(-32768, 32767, 3, 1))
+		}, graph.KindLookup},
+		"wide minimum": {func(n *net) int {
+			return n.intOp(onnx.OpMin, onnx.Attr{}, 0, 65535, []int{3, 5}, n.intInput(0, 65535, 3, 5), n.intInput(0, 65535, 5))
+		}, graph.KindLookup},
 		"minimum with constant": {func(n *net) int {
 			return n.intOp(onnx.OpMin, onnx.Attr{}, -128, 17, []int{3, 5}, n.intInput(-128, 127, 3, 5), n.ints(nil, 17, 17))
 		}, graph.KindLookup},

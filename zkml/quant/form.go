@@ -213,7 +213,7 @@ func (l *lowering) emit(name string, f *form, acc float64) (codes, error) {
 	if err := l.Err(); err != nil {
 		return codes{}, err
 	}
-	if len(terms) == 1 && terms[0].Coef == 1 && slices.Equal(l.shape(terms[0].T), f.shape) && l.b.Tensor(terms[0].T).Kind != graph.Param {
+	if t := l.b.Tensor(terms[0].T); len(terms) == 1 && terms[0].Coef == 1 && slices.Equal(t.Shape, f.shape) && t.Kind != graph.Param && t.Scale == acc {
 		return codes{terms[0].T, acc}, nil
 	}
 	return l.linear(name, terms, f.shape, acc)

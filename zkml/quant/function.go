@@ -170,6 +170,11 @@ func (u unary) applyOther(x *big.Float) *big.Float {
 		return sine(x)
 	case onnx.FuncCos:
 		return sine(newFloat().Add(x, half(pi)))
+	case onnx.FuncThresholdedRelu:
+		if x.Cmp(number(u.a)) <= 0 {
+			return newFloat()
+		}
+		return x
 	}
 	return x // Validity of functions is checked when the model is lowered.
 }
@@ -182,4 +187,5 @@ var knownFuncs = []onnx.Func{
 	onnx.FuncGelu, onnx.FuncGeluTanh, onnx.FuncSilu, onnx.FuncErf, onnx.FuncExp, onnx.FuncLog, onnx.FuncSqrt, onnx.FuncReciprocal,
 	onnx.FuncRsqrt, onnx.FuncAbs, onnx.FuncNeg, onnx.FuncSign, onnx.FuncFloor, onnx.FuncCeil, onnx.FuncRound, onnx.FuncSoftplus,
 	onnx.FuncSoftsign, onnx.FuncMish, onnx.FuncClip, onnx.FuncPow, onnx.FuncSin, onnx.FuncCos,
+	onnx.FuncThresholdedRelu,
 }

@@ -74,7 +74,7 @@ func (l *lowering) findOutputs() {
 	l.outputs = slices.Clone(l.m.Outputs)
 	if len(l.outputs) == 1 {
 		v := l.outputs[0]
-		for n := l.values[v].node; n != nil && isPost(n) && (v == l.m.Outputs[0] || l.values[v].uses == 1); n = l.values[v].node {
+		for n := l.values[v].node; n != nil && isPost(n) && !l.isMasked(n) && (v == l.m.Outputs[0] || l.values[v].uses == 1); n = l.values[v].node {
 			if l.post == nil { // an ArgMax after a Softmax replaces it
 				l.post = n
 			}
@@ -105,6 +105,12 @@ func isPost(n *onnx.Node) bool {
 		}
 	}
 	return len(n.Attr.Axes) > 0
+}
+
+// isMasked reports whether scores of a softmax are hidden, which no integers could say.
+func (l *lowering) isMasked(n *onnx.Node) bool {
+	k := masking{scores: n.Inputs[0]}
+	return n.Op == onnx.OpSoftmax && l.values[k.scores].uses == 1 && l.unmask(&k, false)
 }
 
 func (l *lowering) lastStep() graph.Post {
@@ -190,14 +196,11 @@ func (l *lowering) wrap(n *onnx.Node, err error) error {
 // build finishes the program.
 func (l *lowering) build(labels []string) (*graph.Program, *graph.Weights, error) {
 	ids := make([]graph.TensorID, len(l.outputs))
-	computed := false
 	for i, v := range l.outputs {
 		ids[i] = l.values[v].ints[0].id
-		k := l.b.Tensor(ids[i]).Kind
-		computed = computed || k == graph.Column || k == graph.Virtual
-	}
-	if !computed {
-		return nil, nil, fmt.Errorf("%w: the model has no arithmetic to prove", onnx.ErrUnsupported)
+		if t := l.b.Tensor(ids[i]); t.Kind == graph.Input { // an output must be computed
+			ids[i] = l.b.Linear(t.Name+".passed", []graph.Term{{Coef: 1, T: ids[i]}}, 0, t.Scale)
+		}
 	}
 	if len(ids) == 1 {
 		return l.b.Build(ids[0], l.lastStep(), labels)
@@ -340,7 +343,7 @@ func (l *lowering) stage(name string, v int, f *form, d demand) (codes, error) {
 	if err := l.Err(); err != nil {
 		return codes{}, err
 	}
-	m := st.mapping(f.chain)
+	m := st.mapping(f.chain, d.even)
 	lo, hi := l.bounds(x.id)
 	s.key, s.need = m.key(), graph.LookupBits(lo, hi, st.Shift)
 	bits := int(st.TableBits)

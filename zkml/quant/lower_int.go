@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"crypto/sha256"
 	"fmt"
 	"math"
 	"slices"
@@ -49,6 +50,13 @@ func (l *lowering) visitInt(n *onnx.Node) error {
 	switch n.Op {
 	case onnx.OpQuantise:
 		return l.visitQuantise(n)
+	case onnx.OpArgMax:
+		x, err := l.ints(n.Inputs[0])
+		if err != nil {
+			return err
+		}
+		id := l.argMax(name+".argmax", x.id, n.Attr.Axis, n.Attr.Last)
+		return l.give(n.Output, codes{l.reshape(name, id, shape), 1})
 	case onnx.OpDequantise: // to whole numbers, or it would not be here
 		return l.visitDequantise(n)
 	}
@@ -100,6 +108,8 @@ func (l *lowering) visitInt(n *onnx.Node) error {
 		id = x.id
 	case onnx.OpConcat:
 		return l.concatInt(n)
+	case onnx.OpTable:
+		return l.tableInt(n)
 	case onnx.OpSelect:
 		return l.selectInt(n)
 	default:
@@ -225,7 +235,61 @@ func (l *lowering) maxInt(n *onnx.Node) error {
 		return err
 	}
 	b = l.expand(name+".right", b, shape)
+	if l.bitsOf(a)+l.bitsOf(b) > graph.MaxTableBits { // b + relu(a - b) or a - relu(a - b)
+		above := l.b.Linear(name+".above", []graph.Term{{Coef: 1, T: a}, {Coef: -1, T: b}}, 0, 1)
+		excess := l.apply(name+".excess", above, function{"relu", 0, func(q int64) int64 { return max(q, 0) }}, 1)
+		base, sign := b, int64(1)
+		if n.Op == onnx.OpMin {
+			base, sign = a, -1
+		}
+		return l.give(n.Output, codes{l.b.Linear(name, []graph.Term{{Coef: 1, T: base}, {Coef: sign, T: excess}}, 0, 1), 1})
+	}
 	id, err := l.pair(name, key, a, b, f)
+	if err != nil {
+		return err
+	}
+	return l.give(n.Output, codes{id, 1})
+}
+
+// tableInt is a function of one or two integers that the model gives by its values.
+func (l *lowering) tableInt(n *onnx.Node) error {
+	t, name, shape := n.Attr.Table, l.name(n.Output), l.shapeOf(n.Output)
+	at := func(k int, v int64) int { // values that bounds allow and the model excludes count as the nearest
+		return int(min(max(v-t.Lo[k], 0), int64(t.Size[k]-1)))
+	}
+	digest := sha256.New()
+	for _, y := range t.Y {
+		digest.Write([]byte{byte(y), byte(y >> 8), byte(y >> 16), byte(y >> 24)})
+	}
+	key := fmt.Sprintf("table %x", digest.Sum(nil)[:12])
+	if len(n.Inputs) == 1 {
+		x, err := l.exact(n.Inputs[0])
+		if err != nil {
+			return err
+		}
+		return l.give(n.Output, codes{l.apply(name, x, function{key, 0, func(q int64) int64 { return int64(t.Y[at(0, q)]) }}, 1), 1})
+	}
+	var in [2]graph.TensorID
+	for k, v := range n.Inputs {
+		if w := l.constant(v); w != nil {
+			full := &onnx.Tensor{Shape: shape, Ints: make([]int64, graph.Elements(shape))}
+			for i := range full.Ints {
+				full.Ints[i] = w.Ints[repeatedIndex(i, shape, w.Shape)]
+			}
+			data, err := quantise(full, 1)
+			if err != nil {
+				return err
+			}
+			in[k] = l.b.Param(l.name(v), shape, data, 1)
+			continue
+		}
+		x, err := l.exact(v)
+		if err != nil {
+			return err
+		}
+		in[k] = l.expand(suffixed(name, ".operand", k), x, shape)
+	}
+	id, err := l.pair(name, key, in[0], in[1], func(a, b int64) int64 { return int64(t.Y[at(0, a)*t.Size[1]+at(1, b)]) })
 	if err != nil {
 		return err
 	}
@@ -247,19 +311,28 @@ func (l *lowering) pair(name, key string, a, b graph.TensorID, f func(a, b int64
 	return l.b.Pair(name, a, b, t, 1), l.Err()
 }
 
+// bitsOf is the least width of a tensor, moved to lie around zero or not.
+func (l *lowering) bitsOf(x graph.TensorID) int {
+	lo, hi := l.bounds(x)
+	moved := (lo + hi + 1) >> 1
+	return min(width(lo, hi), width(lo-moved, hi-moved))
+}
+
+// width is the least number of bits, sign included, of a domain that holds a range.
+func width(lo, hi int64) int {
+	bits := 1
+	for lo < -1<<(bits-1) || hi >= 1<<(bits-1) {
+		bits++
+	}
+	return bits
+}
+
 // around moves a tensor to lie around zero if that saves bits, and returns the bits and by how much it was moved.
 func (l *lowering) around(name string, x graph.TensorID) (graph.TensorID, int, int64) {
-	width := func(lo, hi int64) int {
-		bits := 1
-		for lo < -1<<(bits-1) || hi >= 1<<(bits-1) {
-			bits++
-		}
-		return bits
-	}
 	lo, hi := l.bounds(x)
 	bits := width(lo, hi)
 	moved := (lo + hi + 1) >> 1
-	if b := width(lo-moved, hi-moved); b < bits {
+	if b := width(lo-moved, hi-moved); b < bits && l.b.Tensor(x).Kind != graph.Param {
 		return l.b.Linear(name, []graph.Term{{Coef: 1, T: x}}, -moved, 1), b, moved
 	}
 	return x, bits, 0
@@ -385,19 +458,18 @@ func (l *lowering) visitQuantise(n *onnx.Node) error {
 		}
 		scale = 1
 	}
-	zero := a.Zero[0]
-	for _, z := range a.Zero {
-		if z != zero {
-			return fmt.Errorf("%w: different zero points of a computed tensor", onnx.ErrUnsupported)
-		}
-	}
-	c, err := l.stage(name+".codes", n.Inputs[0], f, demand{bits: l.o.ActivationBits, scale: scale, lo: a.Lo - zero, hi: a.Hi - zero})
+	least, most := slices.Min(a.Zero), slices.Max(a.Zero)
+	c, err := l.stage(name+".codes", n.Inputs[0], f, demand{bits: l.o.ActivationBits, scale: scale, lo: a.Lo - most, hi: a.Hi - least, even: true})
 	if err != nil {
 		return err
 	}
-	id := c.id
-	if zero != 0 {
-		id = l.b.Linear(name, []graph.Term{{Coef: 1, T: id}}, zero, 1)
+	id := l.moved(name, c.id, a, 1)
+	if least != most { // the codes' range depends on the channel
+		m := mapping{in: 1, out: 1, lo: a.Lo, hi: a.Hi}
+		id = l.apply(name+".limited", id, function{m.key(), 0, func(q int64) int64 { return min(max(q, a.Lo), a.Hi) }}, 1)
+	}
+	if l.Err() == nil && l.b.Tensor(id).Scale != 1 {
+		id = l.b.Linear(name, []graph.Term{{Coef: 1, T: id}}, 0, 1)
 	}
 	return l.give(n.Output, codes{id, 1})
 }

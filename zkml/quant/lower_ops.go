@@ -11,7 +11,7 @@ import (
 
 // visit gives the node's result a form or integers.
 func (l *lowering) visit(n *onnx.Node) error {
-	if v := &l.m.Values[n.Output]; v.Int || v.Whole {
+	if v := &l.m.Values[n.Output]; v.Int || v.Whole && n.Op != onnx.OpUnary {
 		return l.visitInt(n)
 	}
 	switch n.Op {
@@ -31,7 +31,15 @@ func (l *lowering) visit(n *onnx.Node) error {
 		if err != nil {
 			return err
 		}
-		return l.set(n.Output, f.then(unary{fn: n.Attr.Func, a: n.Attr.A, b: n.Attr.B}))
+		f = f.then(unary{fn: n.Attr.Func, a: n.Attr.A, b: n.Attr.B})
+		if v := &l.m.Values[n.Output]; v.Whole { // comparisons
+			c, err := l.stage(l.name(n.Output), n.Output, f, demand{bits: l.o.ActivationBits, scale: 1, lo: min(v.Lo, 0), hi: max(v.Hi, 1)})
+			if err != nil {
+				return err
+			}
+			return l.give(n.Output, c)
+		}
+		return l.set(n.Output, f)
 	case onnx.OpSelect:
 		return l.visitSelect(n)
 	case onnx.OpRearrange:
@@ -96,10 +104,61 @@ func (l *lowering) visitSum(n *onnx.Node) error {
 	if n.Op == onnx.OpSub {
 		b = b.scaled(-1)
 	}
+	if a, b, err = l.smaller(n, a, b); err != nil {
+		return err
+	}
 	if a, b, err = l.separate(n, a, b); err != nil {
 		return err
 	}
 	return l.set(n.Output, a.plus(b, l.shapeOf(n.Output)))
+}
+
+// smaller gives products of computed tensors codes of their own before they are added to something of another scale, where their size leaves no
+// room for the multipliers that bring both to one scale.
+func (l *lowering) smaller(n *onnx.Node, a, b *form) (*form, *form, error) {
+	forms := [2]*form{a, b}
+	for i, f := range forms {
+		if l.largest(f) < wideSum || !slices.ContainsFunc(forms[1-i].terms, func(t term) bool {
+			return t.isAddend() && multiplierError([]float64{math.Abs(t.factor(1))}, l.unitOf(f)) > exactMultiplier
+		}) {
+			continue
+		}
+		v := n.Inputs[i]
+		x, err := l.ints(v)
+		if err != nil {
+			return a, b, err
+		}
+		forms[i] = addend(x, l.shapeOf(v), v)
+		if n.Op == onnx.OpSub && i == 1 {
+			forms[i] = forms[i].scaled(-1)
+		}
+	}
+	return forms[0], forms[1], nil
+}
+
+// wideSum is the size from which on tensors are requantised before they are added to others.
+const wideSum = 1 << 20
+
+// largest is the greatest absolute value of the tensors in a sum.
+func (l *lowering) largest(f *form) int64 {
+	m := int64(0)
+	for i := range f.terms {
+		if t := &f.terms[i]; t.isAddend() {
+			m = max(m, l.magnitude(t.x.id))
+		}
+	}
+	return m
+}
+
+// unitOf is the least scale of the tensors in a sum.
+func (l *lowering) unitOf(f *form) float64 {
+	u := math.Inf(1)
+	for i := range f.terms {
+		if t := &f.terms[i]; t.isAddend() {
+			u = min(u, math.Abs(t.factor(1)))
+		}
+	}
+	return u
 }
 
 // separate gives products that are added to a wide residual stream integers of their own, in units of the stream: a single lookup could not

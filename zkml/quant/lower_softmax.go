@@ -32,15 +32,15 @@ func (l *lowering) findMasks() {
 			continue
 		}
 		k := masking{scores: n.Inputs[0]}
-		for l.values[k.scores].uses == 1 && l.unmask(&k) {
+		for l.values[k.scores].uses == 1 && l.unmask(&k, true) {
 			l.values[k.scores].bits = max(l.values[k.scores].bits, scoreBits)
 		}
 		l.masks[n.Output] = k
 	}
 }
 
-// unmask strips one mask from the scores.
-func (l *lowering) unmask(k *masking) bool {
+// unmask strips one mask from the scores, and with take leaves the nodes that apply it to the softmax.
+func (l *lowering) unmask(k *masking, take bool) bool {
 	v := k.scores
 	n := l.values[v].node
 	if n == nil {
@@ -76,13 +76,13 @@ func (l *lowering) unmask(k *masking) bool {
 			k.constrain(m)
 		} else {
 			k.computed = append(k.computed, computedMask{l.hiding(y), true})
-			l.values[y].skip = true
+			l.values[y].skip = take
 		}
 		k.scores = x
 	default:
 		return false
 	}
-	l.values[v].skip = true
+	l.values[v].skip = take
 	return true
 }
 

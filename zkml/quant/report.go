@@ -50,7 +50,7 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 	if err != nil {
 		return nil, err
 	}
-	r := &Report{Samples: len(samples)}
+	r := &Report{Samples: len(samples), Dynamic: len(m.Dynamic)}
 	of := map[int][]*errorSum{} // by value
 	var sums []*errorSum
 	for i := range b.stages {

@@ -27,8 +27,8 @@ type Stage struct {
 func (s *Stage) accScale() float64 { return math.Ldexp(s.QScale, -int(s.Shift)) }
 
 // mapping is what the stage's table computes behind a chain of functions.
-func (s *Stage) mapping(chain []unary) mapping {
-	return mapping{chain: chain, in: s.QScale, out: s.Scale, lo: s.Lo, hi: s.Hi}
+func (s *Stage) mapping(chain []unary, even bool) mapping {
+	return mapping{chain: chain, in: s.QScale, out: s.Scale, lo: s.Lo, hi: s.Hi, even: even}
 }
 
 // observed is what calibration saw of a value.
@@ -45,6 +45,7 @@ type demand struct {
 	exact     bool     // an output that stays a plain sum
 	scale     float64  // if not zero: the scale that codes must have
 	lo, hi    int64    // with scale: the codes' range
+	even      bool     // halves go to the even code
 	unit      float64  // if not zero: the scale must be this times a power of two that is whole
 }
 
@@ -241,7 +242,7 @@ func (h *chooser) place(acc float64, shift int, effort effort, reach float64) bo
 			bits = graph.LookupBits(-limit, limit, uint8(shift))
 		}
 	}
-	if m := h.st.mapping(h.f.chain); math.Ldexp(acc, shift) == m.out && clamps(m.chain) {
+	if m := h.st.mapping(h.f.chain, false); math.Ldexp(acc, shift) == m.out && clamps(m.chain) {
 		for m.lo < -1<<(bits-1) || m.hi >= 1<<(bits-1) { // so that the table's values are the codes, whatever its size
 			bits++
 		}
@@ -251,6 +252,22 @@ func (h *chooser) place(acc float64, shift int, effort effort, reach float64) bo
 	}
 	h.st.Shift, h.st.QScale, h.st.TableBits = uint8(shift), math.Ldexp(acc, shift), uint8(bits)
 	return true
+}
+
+// placeFinest tries to place a table's operand of scale q: with the largest shift, and so the finest weights, that weights of their width and
+// the bounds of the sum allow, or one less. Coarser weights would only hide that a table is too large.
+func (h *chooser) placeFinest(q float64, shift int, finest float64, effort effort, reach float64) bool {
+	for tries := 0; shift >= 0 && tries < 2; shift-- {
+		acc := math.Ldexp(q, -shift)
+		if acc < finest/2 || !h.l.span(h.f, acc).limited() {
+			continue
+		}
+		if h.place(acc, shift, effort, reach) {
+			return true
+		}
+		tries++
+	}
+	return false
 }
 
 // cutShift is the shift at which a cut takes the quotient.
@@ -287,10 +304,8 @@ func (h *chooser) coarse() bool {
 			for shift < graph.MaxShift && math.Ldexp(h.st.Scale, -shift-1) >= finest {
 				shift++
 			}
-			for ; shift >= 0; shift-- {
-				if h.place(math.Ldexp(h.st.Scale, -shift), shift, try.effort, h.reach()) {
-					return true
-				}
+			if h.placeFinest(h.st.Scale, shift, finest, try.effort, h.reach()) {
+				return true
 			}
 			h.st.Scale = float64(h.st.Scale * 1.125)
 		}
@@ -361,10 +376,8 @@ func (h *chooser) fine(target float64) bool {
 			q := math.Ldexp(target, more)
 			if products {
 				finest := h.units()[0]
-				for shift := graph.MaxShift; shift >= 0; shift-- {
-					if acc := math.Ldexp(q, -shift); acc >= finest/2 && h.place(acc, shift, try.effort, 2*h.d.base.reach) {
-						return true
-					}
+				if h.placeFinest(q, graph.MaxShift, finest, try.effort, 2*h.d.base.reach) {
+					return true
 				}
 				continue
 			}
@@ -389,10 +402,8 @@ func (h *chooser) fixed() bool {
 	if clamps(h.f.chain) && products {
 		finest := h.units()[0]
 		for _, e := range []effort{small, large, cut} {
-			for shift := graph.MaxShift; shift >= 0; shift-- {
-				if acc := math.Ldexp(h.st.Scale, -shift); acc >= finest/2 && h.place(acc, shift, e, h.reach()) {
-					return true
-				}
+			if h.placeFinest(h.st.Scale, graph.MaxShift, finest, e, h.reach()) {
+				return true
 			}
 		}
 	}

@@ -14,6 +14,7 @@ type mapping struct {
 	chain   []unary
 	in, out float64
 	lo, hi  int64
+	even    bool // halves go to the even code, as when a file quantises, instead of upwards
 }
 
 // key identifies a mapping, apart from the size of the table's domain.
@@ -21,7 +22,7 @@ func (m *mapping) key() string {
 	if lo, hi, plain := m.plain(); plain {
 		return fmt.Sprintf("clamp %d %d", lo, hi)
 	}
-	return fmt.Sprintf("%v %x %x %d %d", m.chain, m.in, m.out, m.lo, m.hi)
+	return fmt.Sprintf("%v %x %x %d %d %t", m.chain, m.in, m.out, m.lo, m.hi, m.even)
 }
 
 // name describes the table.
@@ -63,6 +64,9 @@ func (m *mapping) code(q int64) int64 {
 		if v = u.apply(v); v.IsInf() {
 			v = boundless(v.Sign())
 		}
+	}
+	if m.even && !v.IsInf() {
+		return nearest(roundEven(newFloat().Quo(v, number(m.out))), 1, m.lo, m.hi)
 	}
 	return nearest(v, m.out, m.lo, m.hi)
 }
