@@ -51,7 +51,6 @@ func TestSameBytes(t *testing.T) {
 	for _, width := range []int{1, 3, 5, 7, 33, 100} {
 		cases = append(cases, zkmltest.MLP(100+uint64(width), 1, width, width, width))
 	}
-	cases = append(cases, zkmltest.Every(13))
 	for seed := range uint64(12) {
 		cases = append(cases, zkmltest.Wide(200+seed))
 	}

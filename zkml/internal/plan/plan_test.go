@@ -281,7 +281,7 @@ func boolean(k, n int) []m31.QM31 {
 
 // cases are the fixed programs and random ones.
 func cases() []*zkmltest.Case {
-	all := append(zkmltest.Cases(), zkmltest.Every(13))
+	all := zkmltest.Cases()
 	for seed := range uint64(60) {
 		all = append(all, zkmltest.Random(seed), zkmltest.Wide(seed))
 	}

@@ -36,7 +36,7 @@ func (m *maker) attention(tokens graph.TensorID, rows, width int) graph.TensorID
 	project := func(name string) graph.TensorID {
 		w := m.Param(name+".w", []int{width, 4}, m.values(width*4, 20), 1)
 		h := m.Einsum(name+".project", "td,dk->tk", e, w, 1)
-		return m.Reshape(name+".heads", m.activation(name, h, 9, false), []int{3, 2, 2})
+		return m.Reshape(name+".heads", m.lift(name, h, 9), []int{3, 2, 2})
 	}
 	q, k, v := project("q"), project("k"), project("v")
 	scores := m.Einsum("scores", "ihd,jhd->hij", q, k, 1)
@@ -78,7 +78,7 @@ func (m *maker) convolution(x graph.TensorID) (bins, outer graph.TensorID) {
 		}
 		lo = append(lo, steps...)
 	}
-	bins = m.Threshold("bins", c, 1, m.StepsTable("steps", 3, -2, limit, lo), 1)
+	bins = m.Threshold("bins", c, 1, m.StepsTable("steps", 3, -1, limit, lo), 1)
 	all := m.Threshold("clipped", c, -1, m.StepsTable("clip", 1, 0, limit, []int32{int32(-limit), 0, 500, 1500, int32(limit + 1)}), 1)
 	v := make([]int32, 1<<6)
 	for i := range v {
