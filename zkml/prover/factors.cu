@@ -36,7 +36,7 @@ struct restriction {
   const u32 *of;
   const qm31 *eq; // null if nothing is bound
   qm31 *out, *parts;
-  u32 *counts; // 0 before and after; a word for each tile of results
+  u32 *counts; // 0 before; a word for each tile of results
   const u64 *segments;
   u64 first;                     // block
   u64 kept, bound;               // bits of z and f in a tile
@@ -147,7 +147,6 @@ extern "C" __global__ void __launch_bounds__(256) zkml_restrict(const u64 *jobs,
   for (u32 i = part; i < 1u << splits; i += side) v = qm31_add(v, r.parts[(u64)i << z_bits | to]);
   if (side > 1) v = lane_parts(v, nz, shared);
   if (part == 0) r.out[to] = v;
-  if (t == 0) r.counts[tile] = 0;
 }
 
 // ---- tables along an axis -------------------------------------------------------
