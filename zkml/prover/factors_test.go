@@ -101,7 +101,7 @@ func TestRestrictFactors(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	cases := factorCases()
 	var ofs [][]m31.Element
-	var weights, want [][]m31.QM31
+	var want [][]m31.QM31
 	var eqs []int
 	scratch := randomExt(rng, 3) // so that tables do not begin at 0
 	for _, c := range cases {
@@ -113,7 +113,7 @@ func TestRestrictFactors(t *testing.T) {
 			eq = len(scratch)
 			scratch = append(scratch, w...)
 		}
-		ofs, eqs, weights, want = append(ofs, of), append(eqs, eq), append(weights, w), append(want, slowFactor(of, c.keep, w))
+		ofs, eqs, want = append(ofs, of), append(eqs, eq), append(want, slowFactor(of, c.keep, w))
 	}
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
 		s := &session{q: q, scratch: devicetest.Upload(t, q, scratch)}
