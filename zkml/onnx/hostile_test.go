@@ -28,7 +28,7 @@ func TestHostileNodes(t *testing.T) {
 	}
 	tests = append(tests, quantised...)
 	rng := rand.New(rand.NewPCG(1, 2))
-	rounds := 3000
+	rounds := 2000
 	if testing.Short() {
 		rounds = 600
 	}

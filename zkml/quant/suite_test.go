@@ -4,8 +4,13 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"flag"
+	"fmt"
+	"maps"
 	"math"
 	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -93,9 +98,12 @@ func limits(name string) bool {
 }
 
 // passed allows for an error: three hundredths of the greatest element of real numbers, nothing for integers, and one code for a
-// softmax between codes, which is no function of few bits.
+// softmax between codes, which is no function of few bits. A quantised network with a real input may take some elements of it for the
+// code beside theirs.
 func (o *outcome) passed(name string) bool {
 	switch {
+	case strings.HasPrefix(name, "quantised_"):
+		return o.error <= 0.05
 	case !o.exact:
 		return o.error <= 0.03
 	case strings.Contains(strings.ToLower(name), "softmax"):
@@ -104,14 +112,27 @@ func (o *outcome) passed(name string) bool {
 	return o.error == 0
 }
 
-// TestNodeSuite turns ONNX's own tests of operators into integer programs.
+var update = flag.Bool("update", false, "write docs/onnx-integers.md instead of comparing it")
+
+const integerPage = "../../docs/onnx-integers.md"
+
+// account is a line of the page of operators as integer programs.
+type account struct {
+	exact, near, beyond, refused int
+	worst                        float64 // of near
+	reasons                      map[string]int
+}
+
+// TestNodeSuite turns ONNX's own tests of operators, and the models that onnxruntime ran, into integer programs, and compares the account
+// with the page in docs.
 func TestNodeSuite(t *testing.T) {
-	for _, file := range []string{"node.tar.bz2", "quantised.tar.bz2"} {
-		tests, err := onnxtest.ReadSuite("../onnx/testdata/" + file)
+	rows := map[string]*account{}
+	for _, file := range []string{"node", "quantised", "runtime"} {
+		tests, err := onnxtest.ReadSuite("../onnx/testdata/" + file + ".tar.bz2")
 		if err != nil {
 			t.Fatal(err)
 		}
-		passed, refused, reasons := 0, 0, map[string]int{}
+		tried := 0
 		for i := range tests {
 			n := &tests[i]
 			data, given, err := n.File(false)
@@ -130,28 +151,98 @@ func TestNodeSuite(t *testing.T) {
 				}
 				x = append(x, in.Float64s()...)
 			}
+			op := n.Operator()
+			if op == "several operators" {
+				op = "networks and pairs of QuantizeLinear and DequantizeLinear"
+			}
+			r := rows[op]
+			if r == nil {
+				r = &account{reasons: map[string]int{}}
+				rows[op] = r
+			}
+			tried++
 			t.Run(n.Name, func(t *testing.T) {
 				o := integerProgram(t, m, x)
 				switch {
 				case o.refused != "":
-					refused++
-					reasons[o.refused]++
-					t.Log(o.refused)
-				case !o.passed(n.Name) && !limits(n.Name):
-					t.Errorf("error %.4f of the greatest element", o.error)
+					r.refused++
+					r.reasons[shortened(o.refused)]++
+				case o.passed(n.Name) && o.error == 0:
+					r.exact++
+				case o.passed(n.Name):
+					r.near++
+					r.worst = max(r.worst, o.error)
+				case limits(n.Name):
+					r.beyond++
 				default:
-					passed++
+					t.Errorf("error %.4f of the greatest element", o.error)
 				}
 			})
 		}
-		t.Logf("%s: %d passed, %d refused", file, passed, refused)
-		if passed < 200 {
-			t.Errorf("%s: only %d tests were tried", file, passed)
-		}
-		for r, n := range reasons {
-			t.Logf("  %3d %s", n, r)
+		if tried < 200 {
+			t.Errorf("%s: only %d tests were tried", file, tried)
 		}
 	}
+	page := integerTable(rows)
+	if *update {
+		if err := os.WriteFile(integerPage, []byte(page), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	stored, err := os.ReadFile(integerPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(stored) != page {
+		t.Errorf("%s is not what the tests give; run go test ./zkml/quant -run TestNodeSuite -update", integerPage)
+	}
+}
+
+var noMask = regexp.MustCompile(`.*model input .* expected 0 to 1`)
+
+var namesAndNumbers = regexp.MustCompile(`model not supported: |node "[^"]*"(\.\.\.)? \(\w+\): |model input "[^"]*", element \d+ is -?\d+, | "[^"]*"(\.\.\.)?|calibration sample 0: |calibration: `)
+
+// shortened is a reason without the names of one file.
+func shortened(reason string) string {
+	reason = noMask.ReplaceAllString(reason, "integers of 32 bits or more that are an input and no mask")
+	return strings.ReplaceAll(namesAndNumbers.ReplaceAllString(reason, ""), "|", `\|`)
+}
+
+func integerTable(rows map[string]*account) string {
+	var b strings.Builder
+	var all account
+	for _, r := range rows {
+		all.exact, all.near, all.beyond, all.refused = all.exact+r.exact, all.near+r.near, all.beyond+r.beyond, all.refused+r.refused
+	}
+	fmt.Fprintf(&b, `# Operators as integer programs
+
+This page is written by a test (go test ./zkml/quant -run TestNodeSuite -update), which also compares it.
+
+Every model of ONNX's node tests that is read ([operators](onnx-operators.md)) and has an input, and the models that onnxruntime ran
+([quantised files](onnx-quantised.md)), is calibrated on its one input, with inputs, activations and weights of 12 bits and outputs of 16, and the integer
+program is compared with the float executor. Real results must be within 3 %% of the greatest element; integers must be exact, but
+one code of 8 bits is allowed for a Softmax between codes, and 5 %% for quantised networks with a real input. "Beyond" are tests whose numbers span more than integers of these widths resolve: Softmax of scores
+that differ by thousands, sums of their exponentials, and steps at rounded operands.
+
+Of %d models %d are exact, %d within the tolerance, %d beyond, %d refused.
+
+| operator | exact | within tolerance | largest error | beyond | refused | why refused |
+|---|---|---|---|---|---|---|
+`, all.exact+all.near+all.beyond+all.refused, all.exact, all.near, all.beyond, all.refused)
+	for _, op := range slices.SortedFunc(maps.Keys(rows), func(a, b string) int { return strings.Compare(strings.ToLower(a), strings.ToLower(b)) }) {
+		r := rows[op]
+		worst := "-"
+		if r.near > 0 {
+			worst = fmt.Sprintf("%.1f %%", math.Ceil(1000*r.worst)/10)
+		}
+		var reasons []string
+		for _, reason := range slices.Sorted(maps.Keys(r.reasons)) {
+			reasons = append(reasons, fmt.Sprintf("%s (%d)", reason, r.reasons[reason]))
+		}
+		fmt.Fprintf(&b, "| %s | %d | %d | %s | %d | %d | %s |\n", strings.ReplaceAll(op, "*", `\*`), r.exact, r.near, worst, r.beyond, r.refused, strings.Join(reasons, "; "))
+	}
+	return b.String()
 }
 
 // TestCoreModels turns the models that onnx is compared with onnxruntime on into integer programs.
