@@ -234,9 +234,6 @@ func work(p *graph.Program) int {
 
 func opWork(p *graph.Program, op graph.Op) int {
 	switch o := op.(type) {
-	case graph.MatMul:
-		shape := p.Tensor(o.X).Shape
-		return p.Tensor(o.Out).Len() * shape[len(shape)-1]
 	case graph.Linear:
 		return p.Tensor(o.Out).Len() * len(o.Terms)
 	case graph.Einsum:

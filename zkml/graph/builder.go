@@ -105,12 +105,21 @@ func (b *Builder) apply(op Op, names []string, scales []float64) []TensorID {
 	return ids
 }
 
-// MatMul adds x * w (or x * w^T).
+// MatMul adds x * w (or x * w^T): the Einsum over the last axis of x and the first (or last) one of w, a matrix.
 func (b *Builder) MatMul(name string, x, w TensorID, transW bool, scale float64) TensorID {
-	op := MatMul{X: x, W: w, TransW: transW}
-	op.Out = b.apply(op, []string{name}, []float64{scale})[0]
-	b.p.Ops = append(b.p.Ops, op)
-	return op.Out
+	op := Einsum{A: x, B: w}
+	if b.exists(x) {
+		for i := range b.p.Tensors[x].Shape {
+			op.AL = append(op.AL, uint8(i))
+		}
+	}
+	k := max(len(op.AL), 1) - 1 // a scalar fails for want of an axis
+	row, column := uint8(k), uint8(k+1)
+	op.OL = append(slices.Clone(op.AL[:min(k, len(op.AL))]), column)
+	if op.BL = []uint8{row, column}; transW {
+		op.BL = []uint8{column, row}
+	}
+	return b.einsum(name, op, scale)
 }
 
 // Linear adds constant + sum of terms.
@@ -147,6 +156,10 @@ func (b *Builder) Einsum(name, formula string, x, y TensorID, scale float64) Ten
 	if op.AL, op.BL, op.OL, err = ParseEinsum(formula); err != nil && b.err == nil {
 		b.err = fmt.Errorf("einsum -> %q: %w", name, err)
 	}
+	return b.einsum(name, op, scale)
+}
+
+func (b *Builder) einsum(name string, op Einsum, scale float64) TensorID {
 	op.Out = b.apply(op, []string{name}, []float64{scale})[0]
 	b.p.Ops = append(b.p.Ops, op)
 	return op.Out

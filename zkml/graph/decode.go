@@ -140,8 +140,6 @@ func (r decoder) contents(t *Table) {
 
 func (r decoder) op() Op {
 	switch kind := OpKind(r.U8("an operation's kind")); kind {
-	case KindMatMul:
-		return MatMul{X: r.id(), W: r.id(), Out: r.id(), TransW: r.Flag("transposition of a matmul")}
 	case KindLinear:
 		op := Linear{Out: r.id(), Const: r.I64("the constant of a linear")}
 		op.Terms = make([]Term, r.Count(MaxTerms, 12, "terms"))

@@ -94,11 +94,6 @@ func (w encoder) table(t *Table) {
 func (w encoder) op(op Op) {
 	w.U8(uint8(op.Kind()))
 	switch op := op.(type) {
-	case MatMul:
-		w.U32(uint32(op.X))
-		w.U32(uint32(op.W))
-		w.U32(uint32(op.Out))
-		w.Flag(op.TransW)
 	case Linear:
 		w.U32(uint32(op.Out))
 		w.I64(op.Const)

@@ -9,11 +9,10 @@ import (
 type OpKind uint8
 
 const (
-	KindMatMul OpKind = 1 + iota
+	KindEinsum OpKind = 1 + iota
 	KindLinear
 	KindLookup
 	KindReshape
-	KindEinsum
 	KindPair
 	KindThreshold
 	KindRearrange
@@ -23,8 +22,8 @@ const (
 
 // String returns the operation's name.
 func (k OpKind) String() string {
-	if k >= KindMatMul && k < opKinds {
-		return [...]string{"matmul", "linear", "lookup", "reshape", "einsum", "pair", "threshold", "rearrange", "embed"}[k-1]
+	if k >= KindEinsum && k < opKinds {
+		return [...]string{"einsum", "linear", "lookup", "reshape", "pair", "threshold", "rearrange", "embed"}[k-1]
 	}
 	return fmt.Sprintf("operation %d", uint8(k))
 }
@@ -34,12 +33,6 @@ type Op interface {
 	Kind() OpKind
 	Inputs() []TensorID  // tensors read, in a fixed order
 	Outputs() []TensorID // tensors defined, in a fixed order
-}
-
-// MatMul is Out[..., j] = sum_k X[..., k] * W[k, j], or with W[j, k] when TransW is set. W is a Param of rank 2, X any other tensor.
-type MatMul struct {
-	X, W, Out TensorID
-	TransW    bool
 }
 
 // Einsum is Out[OL] = the sum over all labels that are not in OL of A[AL] * B[BL], or of A[AL] if B is None. Labels name axes; none occurs
@@ -122,7 +115,6 @@ type Embed struct{ Tokens, W, Out TensorID }
 // Reshape gives the elements of X another shape; row-major order is kept.
 type Reshape struct{ X, Out TensorID }
 
-func (MatMul) Kind() OpKind    { return KindMatMul }
 func (Einsum) Kind() OpKind    { return KindEinsum }
 func (Linear) Kind() OpKind    { return KindLinear }
 func (Lookup) Kind() OpKind    { return KindLookup }
@@ -132,8 +124,6 @@ func (Rearrange) Kind() OpKind { return KindRearrange }
 func (Embed) Kind() OpKind     { return KindEmbed }
 func (Reshape) Kind() OpKind   { return KindReshape }
 
-func (o MatMul) Inputs() []TensorID     { return []TensorID{o.X, o.W} }
-func (o MatMul) Outputs() []TensorID    { return []TensorID{o.Out} }
 func (o Einsum) Outputs() []TensorID    { return []TensorID{o.Out} }
 func (o Linear) Outputs() []TensorID    { return []TensorID{o.Out} }
 func (o Lookup) Inputs() []TensorID     { return []TensorID{o.X} }
@@ -180,7 +170,7 @@ func (o Threshold) Outputs() []TensorID {
 // known reports whether op is a value of one of the types above, so that its methods can be called.
 func known(op Op) bool {
 	switch op.(type) {
-	case MatMul, Einsum, Linear, Lookup, Pair, Threshold, Rearrange, Embed, Reshape:
+	case Einsum, Linear, Lookup, Pair, Threshold, Rearrange, Embed, Reshape:
 		return true
 	}
 	return false

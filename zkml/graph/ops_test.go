@@ -154,28 +154,42 @@ func TestEinsum(t *testing.T) {
 	}
 }
 
-// TestEinsumIsMatMul compares with the older operation.
-func TestEinsumIsMatMul(t *testing.T) {
+// TestMatMul compares with sums written out, for both ways of storing the matrix.
+func TestMatMul(t *testing.T) {
 	rng := newRand(21)
 	for _, m := range oddSizes {
 		for _, k := range oddSizes {
+			const n = 5
 			b := NewBuilder("both")
 			x := b.Input("x", []int{m, k}, -127, 127, 1)
-			w := b.Param("w", []int{k, 5}, randomValues(rng, 5*k, -127, 127), 1)
-			old := b.MatMul("matmul", x, w, false, 1)
-			y := b.Linear("difference", []Term{{1, old}, {-1, b.Einsum("einsum", "mk,kn->mn", x, w, 1)}}, 0, 1)
+			w := randomValues(rng, n*k, -127, 127)
+			turned := make([]int32, len(w))
+			for i, v := range w {
+				turned[i%n*k+i/n] = v
+			}
+			plain := b.MatMul("plain", x, b.Param("w", []int{k, n}, w, 1), false, 1)
+			y := b.Linear("y", []Term{{1, plain}, {2, b.MatMul("turned", x, b.Param("t", []int{n, k}, turned, 1), true, 1)}}, 0, 1)
 			p, weights, err := b.Build(y, NoPost, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
-			real, _ := agree(t, p, weights, randomValues(rng, m*k, -127, 127))
-			if slices.ContainsFunc(real[y], func(v int32) bool { return v != 0 }) {
-				t.Fatalf("%d x %d: the products differ", m, k)
-			}
-			if o, e := p.Tensor(old), p.Tensor(p.Ops[1].(Einsum).Out); o.bounds() != e.bounds() {
-				t.Fatalf("%v and %v", o.bounds(), e.bounds())
+			input := randomValues(rng, m*k, -127, 127)
+			real, _ := agree(t, p, weights, input)
+			for i, got := range real[y] {
+				want := int32(0)
+				for j := range k {
+					want += 3 * input[i/n*k+j] * w[j*n+i%n]
+				}
+				if got != want {
+					t.Fatalf("%d x %d, entry %d: %d, want %d", m, k, i, got, want)
+				}
 			}
 		}
+	}
+	b := NewBuilder("scalar")
+	b.MatMul("y", b.Input("x", nil, -1, 1, 1), b.Param("w", []int{1, 1}, []int32{1}, 1), false, 1)
+	if b.Err() == nil {
+		t.Error("a scalar is multiplied by a matrix")
 	}
 }
 

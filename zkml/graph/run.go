@@ -85,8 +85,6 @@ func (m *machine) check(id TensorID) error {
 
 func (m *machine) step(op Op) {
 	switch op := op.(type) {
-	case MatMul:
-		m.matMul(op)
 	case Linear:
 		m.linear(op)
 	case Lookup:
@@ -104,44 +102,6 @@ func (m *machine) step(op Op) {
 	case Embed:
 		m.embed(op)
 	}
-}
-
-func (m *machine) matMul(op MatMul) {
-	x, w := m.values[op.X], m.values[op.W]
-	ws := m.shape(op.W)
-	k, n := ws[0], ws[1]
-	if op.TransW {
-		k, n = n, k
-	}
-	rows := len(x) / k
-	out := make([]int32, rows*n)
-	acc := make([]int64, n)
-	for r := range rows {
-		row := x[r*k : (r+1)*k]
-		clear(acc)
-		if op.TransW {
-			for j := range acc {
-				var sum int64
-				for i, v := range w[j*k : (j+1)*k] {
-					sum += int64(row[i]) * int64(v)
-				}
-				acc[j] = sum
-			}
-		} else {
-			for i, a := range row {
-				if a == 0 {
-					continue
-				}
-				for j, v := range w[i*n : (i+1)*n] {
-					acc[j] += int64(a) * int64(v)
-				}
-			}
-		}
-		for j, v := range acc {
-			out[r*n+j] = int32(v)
-		}
-	}
-	m.values[op.Out] = out
 }
 
 func (m *machine) linear(op Linear) {

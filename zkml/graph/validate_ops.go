@@ -71,8 +71,6 @@ func (p *Program) infer(op Op) ([]result, error) {
 	var results []result
 	var err error
 	switch op := op.(type) {
-	case MatMul:
-		results, err = p.inferMatMul(op)
 	case Linear:
 		results, err = p.inferLinear(op)
 	case Lookup:
@@ -102,26 +100,6 @@ func (p *Program) infer(op Op) ([]result, error) {
 		}
 	}
 	return results, nil
-}
-
-func (p *Program) inferMatMul(op MatMul) ([]result, error) {
-	x, w := p.Tensor(op.X), p.Tensor(op.W)
-	if w.Kind != Param || len(w.Shape) != 2 {
-		return nil, fmt.Errorf("the right operand %q is a %s of shape %v, expected a parameter of rank 2", w.Name, w.Kind, w.Shape)
-	}
-	if x.Kind == Param || len(x.Shape) < 1 {
-		return nil, fmt.Errorf("the left operand %q is a %s of shape %v, expected a computed tensor of rank 1 or more", x.Name, x.Kind, x.Shape)
-	}
-	k, n := w.Shape[0], w.Shape[1]
-	if op.TransW {
-		k, n = n, k
-	}
-	last := len(x.Shape) - 1
-	if x.Shape[last] != k {
-		return nil, fmt.Errorf("%q of shape %v does not contract with %q of shape %v (transposed: %t)", x.Name, x.Shape, w.Name, w.Shape, op.TransW)
-	}
-	shape := append(slices.Clone(x.Shape[:last]), n)
-	return []result{{Virtual, shape, x.bounds().times(w.bounds()).repeated(k)}}, nil
 }
 
 func (p *Program) inferLinear(op Linear) ([]result, error) {

@@ -22,7 +22,7 @@ func TestValidateRejects(t *testing.T) {
 		return nil
 	}
 	edit := func(p *Program, i int, f func(Op) Op) { p.Ops[i] = f(p.Ops[i]) }
-	// Operations of sample: 0 reshape, 1 matmul, 2 linear, 3 lookup, 4 linear, 5 lookup.
+	// Operations of sample: 0 reshape, 1 einsum, 2 linear, 3 lookup, 4 linear, 5 lookup.
 	cases := []struct {
 		name, want string
 		change     func(p *Program)
@@ -54,21 +54,22 @@ func TestValidateRejects(t *testing.T) {
 		{"missing operation", "never", func(p *Program) { p.Ops = p.Ops[:5] }},
 		{"nil operation", "unknown operation", func(p *Program) { p.Ops[2] = nil }},
 		{"nil pointer operation", "unknown operation", func(p *Program) { p.Ops[2] = (*Linear)(nil) }},
-		{"tensor id", "does not exist", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.X = 99; return m }) }},
+		{"tensor id", "does not exist", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(Einsum); m.A = 99; return m }) }},
 		{"no input", "one at least", func(p *Program) {
 			p.Tensors[0].Kind, p.Tensors[0].Lo, p.Tensors[0].Hi, p.Inputs = Param, -128, 127, nil
 		}},
 		{"output id", "does not exist", func(p *Program) { p.Outputs[0] = -1 }},
 		{"output is the input", "must compute", func(p *Program) { p.Outputs[0] = p.Inputs[0] }},
-		{"transposition", "contract", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.TransW = false; return m }) }},
-		{"activation as weight", "right operand", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.W = m.X; return m }) }},
-		{"weight as activation", "left operand", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(MatMul); m.X = m.W; return m }) }},
+		{"transposition", "label", func(p *Program) {
+			edit(p, 1, func(o Op) Op { m := o.(Einsum); m.BL = []uint8{m.BL[1], m.BL[0]}; return m })
+		}},
+		{"weight as activation", "no operand is computed", func(p *Program) { edit(p, 1, func(o Op) Op { m := o.(Einsum); m.A, m.AL = m.B, m.BL; return m }) }},
 		{"no terms", "0 terms", func(p *Program) { edit(p, 4, func(o Op) Op { return Linear{Out: o.(Linear).Out} }) }},
 		{"zero coefficient", "coefficient", func(p *Program) { p.Ops[4].(Linear).Terms[0].Coef = 0 }},
 		{"huge coefficient", "coefficient", func(p *Program) { p.Ops[4].(Linear).Terms[0].Coef = BoundLimit }},
 		{"linear overflow", "2^29", func(p *Program) { p.Ops[2].(Linear).Terms[0].Coef = 1 << 20 }},
 		{"huge constant", "constant", func(p *Program) { edit(p, 4, func(o Op) Op { l := o.(Linear); l.Const = -BoundLimit; return l }) }},
-		{"broadcast", "broadcast", func(p *Program) { p.Ops[2].(Linear).Terms[1].T = p.Ops[1].(MatMul).W }},
+		{"broadcast", "broadcast", func(p *Program) { p.Ops[2].(Linear).Terms[1].T = p.Ops[1].(Einsum).B }},
 		{"only parameters", "all terms", func(p *Program) {
 			edit(p, 2, func(o Op) Op { l := o.(Linear); l.Terms = l.Terms[1:]; return l })
 		}},
@@ -138,7 +139,7 @@ func TestLargestMatMul(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := values[p.Ops[0].(MatMul).Out][0], -sign*int32(k)<<24; got != want {
+		if got, want := values[p.Ops[0].(Einsum).Out][0], -sign*int32(k)<<24; got != want {
 			t.Fatalf("extreme accumulator %d, expected %d", got, want)
 		}
 		if got := values[p.Outputs[0]][0]; got != -5*sign {

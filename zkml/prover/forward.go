@@ -24,7 +24,7 @@ func (s *session) forward(p *graph.Program) error {
 func (s *session) operation(p *graph.Program, i int, op graph.Op) error {
 	o := &s.ops[i]
 	switch op := op.(type) {
-	case graph.MatMul, graph.Einsum:
+	case graph.Einsum:
 		return s.sumProducts(o.einsum)
 	case graph.Linear:
 		return s.linearSum(o, op)

@@ -39,8 +39,6 @@ func (l *layout) operations(p *graph.Program) {
 			o.linear = linearLayout{l.desc.add(terms...), len(op.Terms)}
 		case graph.Reshape:
 			o.move = moveLayout{l.desc.axes(l.plan.Polys[op.X].Shape), l.desc.axes(l.plan.Polys[op.Out].Shape)}
-		case graph.MatMul:
-			o.einsum = l.einsum(p, asEinsum(p, op))
 		case graph.Einsum:
 			o.einsum = l.einsum(p, op)
 		case graph.Rearrange:
@@ -56,20 +54,6 @@ func (l *layout) operations(p *graph.Program) {
 			o.tokens = l.desc.axes(l.plan.Polys[op.Tokens].Shape)
 		}
 	}
-}
-
-// asEinsum is a product of matrices as a sum over labels.
-func asEinsum(p *graph.Program, op graph.MatMul) graph.Einsum {
-	k := uint8(len(p.Tensor(op.X).Shape) - 1)
-	e := graph.Einsum{A: op.X, B: op.W, Out: op.Out, BL: []uint8{k, k + 1}}
-	if op.TransW {
-		e.BL = []uint8{k + 1, k}
-	}
-	for label := range k {
-		e.AL, e.OL = append(e.AL, label), append(e.OL, label)
-	}
-	e.AL, e.OL = append(e.AL, k), append(e.OL, k+1)
-	return e
 }
 
 // packed adds 32-bit values, two a word.

@@ -181,7 +181,7 @@ func TestBuildIsPinned(t *testing.T) {
 	}
 	program, _ := p.Encode()
 	weights, _ := w.Encode(p)
-	const want = "190d05f2708d9cd410ecbba5ca5e191e6bef538c034fa1f63f73f4c3e37f52ed"
+	const want = "effc254bcf169946e25a1d15fc94efee64cefb78ceb058d74f9516236f605341"
 	if got := fmt.Sprintf("%x", sha256.Sum256(append(program, weights...))); got != want {
 		t.Fatalf("program and weights have digest %s, expected %s", got, want)
 	}

@@ -2,7 +2,7 @@
 docs/zkml.md: leaves of the lookups, relations, and sum-checks with their public
 factors."""
 from argument import ONE, ZERO, Block, Claim, check, eqs, lift, row, weigh
-from program import (BINARY, EINSUM, EMBED, LINEAR, LOOKUP, MATMUL, NONE, P, PAIR, PARAM, REARRANGE, RESHAPE, STEPS,
+from program import (BINARY, EINSUM, EMBED, LINEAR, LOOKUP, NONE, P, PAIR, PARAM, REARRANGE, RESHAPE, STEPS,
                      THRESHOLD, log, product)
 
 LIMBS = (16, 14)
@@ -173,10 +173,6 @@ class Reduction:
                 mine = parts[len(parts) - len(own):]
                 terms.append((coef, term, join(p if n else () for p, n in zip(mine, own))))
             return terms, op.const
-        if op.type == MATMUL:
-            k, j = len(parts) - 1, len(parts)
-            outer = list(range(k))
-            return self.contract(op.x, op.w, outer + [k], [j, k] if op.trans else [k, j], outer + [j], parts, value)
         if op.type == EINSUM:
             return self.contract(op.a, op.b, op.al, op.bl, op.ol, parts, value)
         if op.type == REARRANGE:

@@ -6,7 +6,7 @@ import struct
 
 P = 2**31 - 1
 INPUT, PARAM, COLUMN, VIRTUAL = range(4)
-MATMUL, LINEAR, LOOKUP, RESHAPE, EINSUM, PAIR, THRESHOLD, REARRANGE, EMBED = range(1, 10)
+EINSUM, LINEAR, LOOKUP, RESHAPE, PAIR, THRESHOLD, REARRANGE, EMBED = range(1, 9)
 UNARY, BINARY, STEPS = range(3)
 NONE = 2**32 - 1
 LIMIT = 2**29
@@ -166,9 +166,7 @@ class Table:
 class Op:
     def __init__(self, b):
         self.type = b.u8()
-        if self.type == MATMUL:
-            self.x, self.w, self.out, self.trans = b.u32(), b.u32(), b.u32(), b.flag()
-        elif self.type == LINEAR:
+        if self.type == LINEAR:
             self.out, self.const = b.u32(), b.i64()
             self.terms = [(b.i64(), b.u32()) for _ in range(b.u32())]
         elif self.type == LOOKUP:
@@ -292,14 +290,7 @@ class Program:
             self.maker[i] = op
 
         for op in self.ops:
-            if op.type == MATMUL:
-                x, w = read(op.x), read(op.w)
-                need(w.kind == PARAM and len(w.shape) == 2 and x.shape and x.kind != PARAM, "product")
-                k, j = w.shape[::-1] if op.trans else w.shape
-                need(x.shape[-1] == k, "product")
-                ends = [k * a * b for a in (x.lo, x.hi) for b in (w.lo, w.hi)]
-                define(op.out, op, VIRTUAL, x.shape[:-1] + [j], min(ends), max(ends))
-            elif op.type == LINEAR:
+            if op.type == LINEAR:
                 lo, hi, own = op.const, op.const, [read(i) for _, i in op.terms]
                 shape = common(own)
                 need(1 <= len(op.terms) <= 1024 and abs(op.const) < LIMIT, "linear")

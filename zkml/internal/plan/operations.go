@@ -173,18 +173,3 @@ func groups(from, to []int) (out []group) {
 	}
 	return out
 }
-
-// productOf is a matrix product as an Einsum; rank is that of its result.
-func productOf(op graph.MatMul, rank int) graph.Einsum {
-	e := graph.Einsum{A: op.X, B: op.W, Out: op.Out}
-	for i := range rank - 1 {
-		e.AL = append(e.AL, uint8(i))
-	}
-	k, j := uint8(rank-1), uint8(rank)
-	e.OL = append(slices.Clone(e.AL), j)
-	e.AL = append(e.AL, k)
-	if e.BL = []uint8{k, j}; op.TransW {
-		e.BL = []uint8{j, k}
-	}
-	return e
-}

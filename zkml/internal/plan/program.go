@@ -216,8 +216,6 @@ func (l *layerBuilder) expand(id int) (fresh []int, err error) {
 			terms[i], coefs[i] = factor{int(t.T), broadcast(p, &l.Polys[t.T], e.Point)}, m31.FromInt(t.Coef)
 		}
 		return l.relate(id, m31.FromInt(op.Const), coefs, terms), nil
-	case graph.MatMul:
-		l.contract(id, productOf(op, len(p.Axes)))
 	case graph.Einsum:
 		l.contract(id, op)
 	case graph.Rearrange:
