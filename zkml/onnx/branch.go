@@ -34,7 +34,7 @@ func (t *translation) branch() error {
 		return t.malformed("the branch has %d inputs and %d outputs, expected none and %d", len(g.Input), len(g.Output), len(t.proto.Output))
 	}
 	sub := *t.im
-	sub.graph, sub.depth = g, t.im.depth+1
+	sub.graph, sub.wanted, sub.depth, sub.within = g, g.Output, t.im.depth+1, t.label+": "
 	if sub.depth > maxDepth {
 		return t.unsupported("branches within branches, more than %d deep", maxDepth)
 	}

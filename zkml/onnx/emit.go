@@ -99,6 +99,12 @@ func (t *translation) fold(n *Node, v Value) int {
 	}
 	id := t.constTensor(c)
 	t.carry(n, id)
+	if order, ok := n.order(); ok && id >= 0 {
+		if t.im.m.turned == nil {
+			t.im.m.turned = map[int]turned{}
+		}
+		t.im.m.turned[id] = turned{n.Inputs[0], order}
+	}
 	return id
 }
 

@@ -1,6 +1,7 @@
 package onnx
 
 import (
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -19,8 +20,11 @@ type importer struct {
 	given, folded int
 	// dynamic names the tensors of real numbers that stand for integers behind a DynamicQuantizeLinear, and says which kind.
 	dynamic  map[string]string
-	depth    int // of branches within branches
+	depth    int    // of branches within branches
+	within   string // the node whose branch this is, for errors
 	external *externals
+	fix      map[string]float64       // inputs that are constant
+	wanted   []*onnxpb.ValueInfoProto // outputs
 }
 
 func (im *importer) run() error {
@@ -57,9 +61,6 @@ func (im *importer) run() error {
 func (im *importer) nodes() error {
 	order, err := im.order()
 	if err != nil {
-		return err
-	}
-	if err := im.checkUsed(); err != nil {
 		return err
 	}
 	for _, i := range order {
@@ -128,7 +129,14 @@ func (im *importer) inputsOf() error {
 		if err != nil {
 			return err
 		}
-		im.m.Inputs = append(im.m.Inputs, id)
+		if im.m.Values[id].Const == nil {
+			im.m.Inputs = append(im.m.Inputs, id)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(im.fix)) {
+		if !seen[name] {
+			return unsupported("no input is named %s (given as fixed)", Quote(name))
+		}
 	}
 	if len(im.m.Inputs) == 0 {
 		return unsupported("the graph has no input")
@@ -155,12 +163,15 @@ func (im *importer) input(info *onnxpb.ValueInfoProto) (int, error) {
 	if tensor.Shape == nil {
 		return 0, unsupported("%s has no shape", what)
 	}
-	shape, err := im.bind(tensor.Shape.Dim, what)
+	shape, err := im.bind(tensor.Shape.Dim, info.Name, what)
 	if err != nil {
 		return 0, err
 	}
 	if elements(shape) == 0 {
 		return 0, unsupported("%s is empty (shape %v)", what, shape)
+	}
+	if x, fixed := im.fix[info.Name]; fixed {
+		return im.fixed(info.Name, x, shape, tensor.ElemType)
 	}
 	v := Value{Shape: shape, Type: tensor.ElemType}
 	if b, ok := intRange(tensor.ElemType); ok {
@@ -174,6 +185,22 @@ func (im *importer) input(info *onnxpb.ValueInfoProto) (int, error) {
 		v.setWhole(true, b)
 	}
 	return im.define(info.Name, v)
+}
+
+// fixed makes an input a constant with the same number everywhere.
+func (im *importer) fixed(name string, x float64, shape []int, kind int32) (int, error) {
+	v := Value{Shape: shape, Int: isInt(kind)}
+	b, _ := intRange(kind)
+	if v.Int && (x != math.Trunc(x) || x < float64(b.lo) || x > float64(b.hi)) || !v.Int && !finite(float32(x)) {
+		return 0, unsupported("graph input %s of type %s cannot be fixed to %g", Quote(name), typeName(kind), x)
+	}
+	all := make([]float64, elements(shape))
+	for i := range all {
+		all[i] = x
+	}
+	v = constantValue(v.Tensor(all))
+	v.Type = kind
+	return im.define(name, v)
 }
 
 // onlyIndexes reports whether an input of the graph reaches nothing but the indices of Gather nodes, directly or through operators that
@@ -210,9 +237,21 @@ func (im *importer) onlyIndexes(name string) bool {
 }
 
 // bind turns declared axes into lengths.
-func (im *importer) bind(axes []*onnxpb.TensorShapeProto_Dimension, what string) ([]int, error) {
+func (im *importer) bind(axes []*onnxpb.TensorShapeProto_Dimension, name, what string) ([]int, error) {
 	dims := make([]int64, len(axes))
 	for i, axis := range axes {
+		value, fixed := axis.Value.(*onnxpb.TensorShapeProto_Dimension_DimValue)
+		if fixed && value.DimValue == -1 { // some exporters write what they do not know like this
+			fixed, axis = false, &onnxpb.TensorShapeProto_Dimension{}
+		}
+		place := fmt.Sprintf("%s:%d", name, i)
+		if n, given := im.dims[place]; given && !fixed {
+			if n < 1 {
+				return nil, unsupported("%s: dimension %s = %d, expected at least 1", what, Quote(place), n)
+			}
+			dims[i], im.m.Dims[place] = int64(n), n
+			continue
+		}
 		switch v := axis.Value.(type) {
 		case *onnxpb.TensorShapeProto_Dimension_DimValue:
 			dims[i] = v.DimValue
@@ -230,12 +269,12 @@ func (im *importer) bind(axes []*onnxpb.TensorShapeProto_Dimension, what string)
 				continue
 			}
 			if i > 0 {
-				return nil, unsupported("%s: axis %d has the symbolic length %s; give it a value (--dim name=value)", what, i, Quote(v.DimParam))
+				return nil, unsupported("%s: axis %d has the symbolic length %s; give it a value (--dim name=value, or --dim %s=value)", what, i, Quote(v.DimParam), Quote(place))
 			}
 			im.m.Dims[v.DimParam] = 1
 		default:
 			if i > 0 {
-				return nil, unsupported("%s: axis %d has no length", what, i)
+				return nil, unsupported("%s: axis %d has no length; give it one (--dim %s=value)", what, i, Quote(place))
 			}
 		}
 		dims[i] = 1
@@ -252,15 +291,31 @@ func tensorType(info *onnxpb.ValueInfoProto, what string) (*onnxpb.TypeProto_Ten
 	return t.TensorType, nil
 }
 
-// outputs resolves the graph outputs.
+// choose finds the outputs that are wanted: all of the graph's unless some are named.
+func (im *importer) choose(names []string) error {
+	if im.wanted = im.graph.Output; len(names) == 0 {
+		return nil
+	}
+	im.wanted = nil
+	for _, name := range names {
+		i := slices.IndexFunc(im.graph.Output, func(o *onnxpb.ValueInfoProto) bool { return o.Name == name })
+		if i < 0 {
+			return unsupported("the graph has no output %s (asked for)", Quote(name))
+		}
+		im.wanted = append(im.wanted, im.graph.Output[i])
+	}
+	return nil
+}
+
+// outputs resolves the wanted outputs.
 func (im *importer) outputs() error {
-	for _, info := range im.graph.Output {
+	for _, info := range im.wanted {
 		id, ok := im.ids[info.Name]
 		switch {
 		case !ok:
 			return unsupported("graph output %s is a mask of %s; masks exist only in training", Quote(info.Name), im.masks[info.Name])
 		case slices.Contains(im.m.Inputs, id) || im.m.Values[id].Const != nil:
-			return unsupported("graph output %s does not depend on an input through any operation", Quote(info.Name))
+			return unsupported("graph output %s does not depend on an input through any operation; leave it out by naming the others", Quote(info.Name))
 		case slices.Contains(im.m.Outputs, id):
 			return unsupported("graph output %s is the same tensor as another output", Quote(info.Name))
 		}
@@ -298,7 +353,9 @@ func (im *importer) checkDeclared() error {
 			want := int64(v.Shape[i])
 			switch d := axis.Value.(type) {
 			case *onnxpb.TensorShapeProto_Dimension_DimValue:
-				want = d.DimValue
+				if d.DimValue != -1 {
+					want = d.DimValue
+				}
 			case *onnxpb.TensorShapeProto_Dimension_DimParam:
 				if n, bound := im.m.Dims[d.DimParam]; bound {
 					want = int64(n)

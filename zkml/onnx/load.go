@@ -5,8 +5,11 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"io"
+	"maps"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -22,6 +25,12 @@ type Options struct {
 	// Dims gives lengths to symbolic axes of the inputs by name. A first axis is 1 when it has no given length; every other
 	// symbolic axis needs an entry, and every entry must be used.
 	Dims map[string]int
+	// An axis is also named by its input and position, as in "x:1", whether the file names it or not.
+	//
+	// Fix makes inputs constants, with the same number everywhere: masks that hide nothing, switches.
+	Fix map[string]float64
+	// Outputs names the outputs that are wanted, in order; none means all. What they do not depend on is left out.
+	Outputs []string
 	// Folder is where constants may lie that the file keeps in other files beside it; Load takes the file's own. No file outside of it is
 	// read. Without a folder such constants are refused.
 	Folder string
@@ -82,8 +91,11 @@ func Parse(data []byte, opts Options) (*Model, error) {
 			Name: file.Graph.Name, Producer: file.ProducerName, IR: file.IrVersion, Opset: opset,
 			Dims: map[string]int{},
 		},
-		external: &externals{folder: opts.Folder},
-		graph:    file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{}, dynamic: map[string]string{},
+		external: &externals{folder: opts.Folder}, fix: opts.Fix,
+		graph: file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{}, dynamic: map[string]string{},
+	}
+	if err := im.choose(opts.Outputs); err != nil {
+		return nil, err
 	}
 	err = im.run()
 	if e := im.external.close(); err == nil && e != nil {
@@ -92,8 +104,24 @@ func Parse(data []byte, opts Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	im.m.SHA256 = im.external.identify(sha256.Sum256(data))
+	im.m.SHA256 = opts.identify(im.external.identify(sha256.Sum256(data)))
 	return im.m, nil
+}
+
+// identify lets what identifies a model depend on fixed inputs and chosen outputs.
+func (o *Options) identify(model [32]byte) [32]byte {
+	if len(o.Fix) == 0 && len(o.Outputs) == 0 {
+		return model
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "zkwarp ONNX file with choices\n%x\n", model)
+	for _, name := range slices.Sorted(maps.Keys(o.Fix)) {
+		fmt.Fprintf(h, "fix %q %x\n", name, math.Float64bits(o.Fix[name]))
+	}
+	for _, name := range o.Outputs {
+		fmt.Fprintf(h, "output %q\n", name)
+	}
+	return [32]byte(h.Sum(nil))
 }
 
 // checkKnown refuses fields that onnx.proto does not list, anywhere in the file.

@@ -24,10 +24,13 @@ type Model struct {
 	Dims     map[string]int // values given to the symbolic axes of the inputs
 	Values   []Value
 	Nodes    []Node
-	Inputs   []int // indices into Values
-	Outputs  []int // indices into Values
+	Dropped  []string // nodes of the file that no output depends on
+	Inputs   []int    // indices into Values
+	Outputs  []int    // indices into Values
 	// Dynamic lists the values that the file quantises by their own range (DynamicQuantizeLinear); a program gives them a fixed one.
 	Dynamic []int
+	// turned says of constants that are others with their axes permuted; passes may go back to those.
+	turned map[int]turned
 }
 
 // Value is one tensor of the graph.
@@ -43,6 +46,12 @@ type Value struct {
 	// Lo and Hi bound the elements of Int and Whole values.
 	Lo, Hi int64
 	Type   int32 // element type in the ONNX file (a TensorProto.DataType); 0 where nothing says
+}
+
+// turned is a constant whose axis i is axis order[i] of another one.
+type turned struct {
+	from  int
+	order []int
 }
 
 // IsMask reports whether the elements are known to be 0 or 1.

@@ -15,6 +15,9 @@ var shapeTable = map[string]operator{
 	"Slice":     {1, 5, 1, (*translation).slice},
 	"Tile":      {2, 2, 1, (*translation).tile},
 	"Gather":    {2, 2, 1, (*translation).gather},
+
+	"GatherND":       {2, 2, 1, (*translation).gatherND},
+	"GatherElements": {2, 2, 1, (*translation).gatherElements},
 }
 
 func (t *translation) flatten() error {

@@ -1,17 +1,14 @@
 package onnx
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // nodeLabel names a node in errors: by its name, or by its position when it has none.
 func (im *importer) nodeLabel(i int) string {
 	n := im.graph.Node[i]
 	if n.Name != "" {
-		return fmt.Sprintf("node %s (%s)", Quote(n.Name), printable(n.OpType))
+		return fmt.Sprintf("%snode %s (%s)", im.within, Quote(n.Name), printable(n.OpType))
 	}
-	return fmt.Sprintf("node %d (%s)", i, printable(n.OpType))
+	return fmt.Sprintf("%snode %d (%s)", im.within, i, printable(n.OpType))
 }
 
 // printable returns an operator name as it is when it is a plain word, quoted otherwise.
@@ -27,13 +24,65 @@ func printable(op string) string {
 	return op
 }
 
-// order returns the nodes in an order in which producers come before consumers, keeping the file's order where it is one. It refuses
-// duplicate node names, tensors without a producer, and cycles.
+// order returns the nodes that the wanted outputs depend on, in an order in which producers come before consumers, keeping the file's
+// order where it is one. It refuses duplicate node names, tensors without a producer, and cycles.
 func (im *importer) order() ([]int, error) {
+	producer, err := im.producers()
+	if err != nil {
+		return nil, err
+	}
+	needed, err := im.needed(producer)
+	if err != nil {
+		return nil, err
+	}
 	nodes := im.graph.Node
+	waiting := make([]int, len(nodes))     // inputs of a node that are not there yet
+	consumers := make([][]int, len(nodes)) // with repetition
+	count := 0
+	ready := &intHeap{}
+	for i, n := range nodes {
+		if !needed[i] {
+			if n.OpType != "Constant" && im.depth == 0 {
+				im.m.Dropped = append(im.m.Dropped, im.nodeLabel(i))
+			}
+			continue
+		}
+		count++
+		for _, in := range reads(n, 0) {
+			if _, given := im.ids[in]; !given && in != "" {
+				waiting[i]++
+				consumers[producer[in]] = append(consumers[producer[in]], i)
+			}
+		}
+		if waiting[i] == 0 {
+			ready.push(i)
+		}
+	}
+	var order []int
+	for len(*ready) > 0 {
+		i := ready.pop()
+		order = append(order, i)
+		for _, c := range consumers[i] {
+			if waiting[c]--; waiting[c] == 0 {
+				ready.push(c)
+			}
+		}
+	}
+	if len(order) < count {
+		for i := range nodes {
+			if waiting[i] > 0 {
+				return nil, malformed("%s is part of a cycle or depends on one", im.nodeLabel(i))
+			}
+		}
+	}
+	return order, nil
+}
+
+// producers returns the node that makes each tensor.
+func (im *importer) producers() (map[string]int, error) {
 	names := map[string]bool{}
 	producer := map[string]int{}
-	for i, n := range nodes {
+	for i, n := range im.graph.Node {
 		if n.Name != "" && names[n.Name] {
 			return nil, malformed("two nodes are named %s", Quote(n.Name))
 		}
@@ -49,84 +98,37 @@ func (im *importer) order() ([]int, error) {
 			producer[out] = i
 		}
 	}
-	waiting := make([]int, len(nodes))     // inputs of a node that are not there yet
-	consumers := make([][]int, len(nodes)) // with repetition
-	for i, n := range nodes {
-		for _, in := range reads(n, 0) {
-			if _, given := im.ids[in]; given || in == "" {
-				continue
-			}
-			from, ok := producer[in]
-			if !ok {
-				return nil, malformed("%s: input %s is not defined anywhere", im.nodeLabel(i), Quote(in))
-			}
-			waiting[i]++
-			consumers[from] = append(consumers[from], i)
-		}
-	}
-	ready := &intHeap{}
-	for i := range nodes {
-		if waiting[i] == 0 {
-			ready.push(i)
-		}
-	}
-	var order []int
-	for len(*ready) > 0 {
-		i := ready.pop()
-		order = append(order, i)
-		for _, c := range consumers[i] {
-			if waiting[c]--; waiting[c] == 0 {
-				ready.push(c)
-			}
-		}
-	}
-	if len(order) < len(nodes) {
-		for i := range nodes {
-			if waiting[i] > 0 {
-				return nil, malformed("%s is part of a cycle or depends on one", im.nodeLabel(i))
-			}
-		}
-	}
-	return order, nil
+	return producer, nil
 }
 
-// checkUsed refuses outputs that nothing computes, and dead nodes and constants: an output of every node, every initializer and every
-// input must be read by a node or be an output of the graph.
-func (im *importer) checkUsed() error {
-	used := map[string]bool{}
-	for _, n := range im.graph.Node {
-		for _, in := range reads(n, 0) {
-			used[in] = true
+// needed marks the nodes that the wanted outputs depend on. Everything else in the file changes nothing and is left out.
+func (im *importer) needed(producer map[string]int) ([]bool, error) {
+	needed := make([]bool, len(im.graph.Node))
+	var list []int
+	mark := func(name string) bool {
+		if _, given := im.ids[name]; given || name == "" {
+			return true
+		}
+		i, ok := producer[name]
+		if ok && !needed[i] {
+			needed[i] = true
+			list = append(list, i)
+		}
+		return ok
+	}
+	for _, out := range im.wanted {
+		if !mark(out.Name) {
+			return nil, malformed("graph output %s is not computed by any node", Quote(out.Name))
 		}
 	}
-	made := map[string]bool{}
-	for _, n := range im.graph.Node {
-		for _, out := range n.Output {
-			made[out] = true
+	for ; len(list) > 0; list = list[1:] {
+		for _, in := range reads(im.graph.Node[list[0]], 0) {
+			if !mark(in) {
+				return nil, malformed("%s: input %s is not defined anywhere", im.nodeLabel(list[0]), Quote(in))
+			}
 		}
 	}
-	for _, out := range im.graph.Output {
-		if _, given := im.ids[out.Name]; !given && !made[out.Name] {
-			return malformed("graph output %s is not computed by any node", Quote(out.Name))
-		}
-		used[out.Name] = true
-	}
-	for i, n := range im.graph.Node {
-		if len(n.Output) > 0 && !slices.ContainsFunc(n.Output, func(out string) bool { return used[out] }) {
-			return unsupported("%s: its output %s is never used", im.nodeLabel(i), Quote(n.Output[0]))
-		}
-	}
-	for _, t := range im.graph.Initializer {
-		if !used[t.Name] {
-			return unsupported("initializer %s is never used", Quote(t.Name))
-		}
-	}
-	for _, info := range im.graph.Input {
-		if !used[info.Name] && im.depth == 0 {
-			return unsupported("graph input %s is never used", Quote(info.Name))
-		}
-	}
-	return nil
+	return needed, nil
 }
 
 // intHeap is a priority queue of node positions, smallest first.

@@ -24,7 +24,7 @@ func factors(m *Model) error {
 // simplify goes through the nodes once, in order. Nodes that repeat an earlier one disappear; every other node may be replaced by a rule
 // that looks back at what made its operands. What is no longer needed afterwards is left to prune.
 func (m *Model) simplify() error {
-	r := &rewriter{m: m, made: map[int]int{}, same: map[int]int{}, seen: map[uint64][]int{}, seed: maphash.MakeSeed(), uses: m.Uses(), outputs: map[int]bool{}}
+	r := &rewriter{m: m, made: map[int]int{}, same: map[int]int{}, seen: map[uint64][]int{}, seed: maphash.MakeSeed(), rules: rules, uses: m.Uses(), outputs: map[int]bool{}}
 	for _, id := range m.Outputs {
 		r.outputs[id] = true
 	}
@@ -35,21 +35,26 @@ func (m *Model) simplify() error {
 		for k, id := range n.Inputs {
 			n.Inputs[k] = r.resolve(id)
 		}
-		for _, rule := range rules {
-			if rule(r, &n) {
-				break
-			}
-		}
-		r.add(n)
+		r.rewrite(n)
 	}
 	m.Nodes = r.nodes
 	return nil
 }
 
+// rewrite applies the first rule that fits and adds the node.
+func (r *rewriter) rewrite(n Node) {
+	for _, rule := range r.rules {
+		if rule(r, &n) {
+			break
+		}
+	}
+	r.add(n)
+}
+
 // rules try to replace a node, in this order, and say whether they did.
 var rules = []func(*rewriter, *Node) bool{
-	(*rewriter).normRule, (*rewriter).geluRule, (*rewriter).gateRule, (*rewriter).maskRule, (*rewriter).reshapeRule, (*rewriter).operandRule,
-	(*rewriter).resultRule,
+	(*rewriter).normRule, (*rewriter).geluRule, (*rewriter).gateRule, (*rewriter).maskRule, (*rewriter).reshapeRule, (*rewriter).regroupRule, (*rewriter).functionRule,
+	(*rewriter).operandRule, (*rewriter).resultRule,
 }
 
 type rewriter struct {
@@ -59,6 +64,7 @@ type rewriter struct {
 	same    map[int]int // value -> an equal one that came before
 	seen    map[uint64][]int
 	seed    maphash.Seed
+	rules   []func(*rewriter, *Node) bool
 	uses    [][]int
 	outputs map[int]bool
 }
@@ -182,7 +188,7 @@ func (r *rewriter) emit(like *Node, op Op, attr Attr, inputs ...int) int {
 	}
 	r.m.Values = append(r.m.Values, v)
 	n.Output = len(r.m.Values) - 1
-	r.add(n)
+	r.rewrite(n)
 	return r.resolve(n.Output)
 }
 

@@ -149,6 +149,10 @@ func (u unary) applyOther(x *big.Float) *big.Float {
 		return newFloat().Neg(x)
 	case onnx.FuncSign:
 		return number(float64(x.Sign()))
+	case onnx.FuncPositive:
+		return number(float64(max(x.Sign(), 0)))
+	case onnx.FuncZero:
+		return number(float64(1 - x.Sign()*x.Sign()))
 	case onnx.FuncFloor:
 		return floor(x)
 	case onnx.FuncCeil:
@@ -187,5 +191,5 @@ var knownFuncs = []onnx.Func{
 	onnx.FuncGelu, onnx.FuncGeluTanh, onnx.FuncSilu, onnx.FuncErf, onnx.FuncExp, onnx.FuncLog, onnx.FuncSqrt, onnx.FuncReciprocal,
 	onnx.FuncRsqrt, onnx.FuncAbs, onnx.FuncNeg, onnx.FuncSign, onnx.FuncFloor, onnx.FuncCeil, onnx.FuncRound, onnx.FuncSoftplus,
 	onnx.FuncSoftsign, onnx.FuncMish, onnx.FuncClip, onnx.FuncPow, onnx.FuncSin, onnx.FuncCos,
-	onnx.FuncThresholdedRelu,
+	onnx.FuncThresholdedRelu, onnx.FuncPositive, onnx.FuncZero,
 }

@@ -141,7 +141,8 @@ func TestEdges(t *testing.T) {
 		{unary{fn: onnx.FuncPow, a: 0.5}, -1, 0}, {unary{fn: onnx.FuncPow, a: -1}, 0, inf}, {unary{fn: onnx.FuncPow, a: 0}, 0, 1}, {unary{fn: onnx.FuncPow, a: 2}, -3, 9},
 		{unary{fn: onnx.FuncFloor}, -1.5, -2}, {unary{fn: onnx.FuncFloor}, -2, -2}, {unary{fn: onnx.FuncCeil}, -1.5, -1}, {unary{fn: onnx.FuncCeil}, 1.25, 2},
 		{unary{fn: onnx.FuncRound}, 0.5, 0}, {unary{fn: onnx.FuncRound}, 1.5, 2}, {unary{fn: onnx.FuncRound}, -0.5, 0}, {unary{fn: onnx.FuncRound}, -2.5, -2},
-		{unary{fn: onnx.FuncRound}, 2.75, 3}, {unary{fn: onnx.FuncSign}, 0, 0}, {unary{fn: onnx.FuncSign}, -3, -1}, {unary{fn: onnx.FuncAbs}, -3, 3},
+		{unary{fn: onnx.FuncRound}, 2.75, 3}, {unary{fn: onnx.FuncSign}, 0, 0}, {unary{fn: onnx.FuncPositive}, 0, 0}, {unary{fn: onnx.FuncPositive}, 1e-30, 1},
+		{unary{fn: onnx.FuncPositive}, -2, 0}, {unary{fn: onnx.FuncZero}, 0, 1}, {unary{fn: onnx.FuncZero}, -1e-30, 0}, {unary{fn: onnx.FuncSign}, -3, -1}, {unary{fn: onnx.FuncAbs}, -3, 3},
 		{unary{fn: onnx.FuncNeg}, 3, -3}, {unary{fn: onnx.FuncRelu}, -3, 0}, {unary{fn: onnx.FuncLeakyRelu, a: 0.5}, -3, -1.5},
 		{unary{fn: onnx.FuncClip, a: -inf, b: 2}, 5, 2}, {unary{fn: onnx.FuncClip, a: -1, b: inf}, -5, -1}, {unary{affine: true, a: 2, b: 1}, 3, 7},
 	} {

@@ -100,6 +100,14 @@ case("embedding", {"t": ids(2, 3, top=7)}, [n("Gather", ["w", "t"], ["y"])], [w(
 case("embedding_moved", {"t": ids(2, 3, top=7)}, [n("Unsqueeze", ["t", "a"], ["u"]), n("Slice", ["u", "st", "en", "ax"], ["s"]), n("Gather", ["w", "s"], ["y"], axis=1)],
      [w("w", 4, 7, 2), c("a", [1], np.int64), c("st", [1], np.int64), c("en", [3], np.int64), c("ax", [2], np.int64)])
 
+case("gather_nd", {"x": x(2, 3, 4)}, [n("GatherND", ["x", "i"], ["y"])], [c("i", [[[0, 1]], [[1, -1]]], np.int64)])
+case("gather_nd_batch", {"x": x(2, 3, 4)}, [n("GatherND", ["x", "i"], ["y"], batch_dims=1)], [c("i", [[[2], [0]], [[1], [1]]], np.int64)])
+case("gather_elements", {"x": x(3, 4)}, [n("GatherElements", ["x", "i"], ["y"], axis=1)], [c("i", [[0, -1, 2], [3, 3, 1]], np.int64)])
+case("running_sums", {"x": x(2, 5)}, [n("CumSum", ["x", "a"], ["p"], exclusive=1), n("CumSum", ["x", "a"], ["q"], reverse=1), n("Sub", ["p", "q"], ["y"])], [c("a", 1, np.int64)])
+case("comparisons", {"a": x(3, 4), "b": x(4)}, [n("Less", ["a", "b"], ["l"]), n("GreaterOrEqual", ["a", "half"], ["g"]), n("Xor", ["l", "g"], ["m"]), n("Where", ["m", "a", "b"], ["y"])], [c("half", 0.5, np.float32)])
+case("einsum diagonal", {"a": x(3, 3, 2)}, [n("Einsum", ["a"], ["y"], equation="iik->ik")], [])
+case("einsum trace", {"a": x(3, 3), "b": x(2)}, [n("Einsum", ["a", "b"], ["y"], equation="ii,k->k")], [])
+
 # ---- shapes and constants
 case("shape_arithmetic", {"x": (F, ["batch", "seq", 6], rng.standard_normal((2, 5, 6)).astype(np.float32))}, [
     n("Shape", ["x"], ["s"]), n("Gather", ["s", "i0"], ["b"]), n("Gather", ["s", "i1"], ["q"]), n("Unsqueeze", ["b", "zero"], ["bu"]), n("Unsqueeze", ["q", "zero"], ["qu"]),
@@ -127,6 +135,7 @@ for opset in (11, 13):
         case(f"softmax{opset} axis {axis}", {"x": x(2, 3, 4)}, [n("Softmax", ["x"], ["y"], axis=axis)], [], opset=opset)
 case("log_softmax", {"x": x(2, 5)}, [n("LogSoftmax", ["x"], ["y"], axis=1)], [])
 case("layer_norm17", {"x": x(2, 3, 8)}, [n("LayerNormalization", ["x", "g", "b"], ["y"], axis=-1, epsilon=1e-5)], [w("g", 8), w("b", 8)], ops=["Norm", "Mul", "Add"])
+case("layer_norm17_statistics", {"x": x(2, 3, 8)}, [n("LayerNormalization", ["x", "g", "b"], ["y", "m", "d"], axis=1)], [w("g", 3, 8), w("b", 3, 8)], outputs=["y", "m", "d"])
 case("layer_norm17_two_axes", {"x": x(2, 3, 4)}, [n("LayerNormalization", ["x", "g"], ["y"], axis=1)], [w("g", 3, 4)], ops=["Norm", "Mul"])
 case("simplified", {"x": x(2, 8)}, [n("SimplifiedLayerNormalization", ["x", "g"], ["y"], epsilon=1e-6)], [w("g", 8)], ops=["Norm", "Mul"])
 case("skip_norm", {"x": x(1, 2, 8), "s": x(1, 2, 8)}, [n("SkipLayerNormalization", ["x", "s", "g", "b", "k"], ["y", "", "", "z"], domain="com.microsoft", epsilon=1e-5),

@@ -164,6 +164,21 @@ case("attention, padding by an input", {"x": x(b, s, d), "am": (I, [b, s], am)},
 both = [n("Unsqueeze", ["am", "ma"], ["am4"]), n("Cast", ["am4"], ["amb"], to=T.BOOL), n("And", ["amb", "tri"], ["keep"]), n("Where", ["keep", "zero", "low"], ["ext"])]
 case("attention, causal and padding", {"x": x(b, s, d), "am": (I, [b, s], am)}, both + nodes, inits + [c("ma", [1, 2], np.int64), c("zero", 0.0, np.float32)] + base, ops=["Select", "Softmax"])
 
+# torch's newer exporter scales both factors, and transposes the keys in a batch of matrices.
+size = d // 2
+nodes, inits = collect(
+    ([n("MatMul", ["x", "qw"], ["q0"]), n("MatMul", ["x", "kw"], ["k0"]), n("MatMul", ["x", "vw"], ["v0"])], [w("qw", d, d), w("kw", d, d), w("vw", d, d)]),
+    heads("q0", "q1", "q_", b, s, 2, size), heads("k0", "k1", "k_", b, s, 2, size), heads("v0", "v1", "v_", b, s, 2, size),
+    ([n("Reshape", ["k1", "ks"], ["k2"]), n("Transpose", ["k2"], ["k3"], perm=[0, 2, 1]), n("Reshape", ["k3", "kt"], ["k4"]), n("Mul", ["q1", "root"], ["q5"]), n("Mul", ["k4", "root"], ["k5"]),
+      n("MatMul", ["q5", "k5"], ["sc"]), n("Where", ["tri", "zero", "low"], ["bias"]), n("Add", ["sc", "bias"], ["ms"]), n("Softmax", ["ms"], ["pr"], axis=-1), n("IsNaN", ["pr"], ["nan"]),
+      n("Where", ["nan", "zero", "pr"], ["p2"]), n("MatMul", ["p2", "v1"], ["ctx"]), n("Transpose", ["ctx"], ["ct"], perm=[0, 2, 1, 3]), n("Reshape", ["ct", "cs"], ["y"])],
+     [c("ks", [-1, s, size], np.int64), c("kt", [b, 2, size, s], np.int64), c("root", size ** -0.25, np.float32), c("zero", 0.0, np.float32), c("cs", [b, s, d], np.int64)]))
+case("pattern attention", {"x": x(b, s, d)}, nodes, inits + base, ops=["Einsum"] * 5 + ["Reshape"] * 4 + ["Select", "Softmax"])
+
+# One table for the first and the last layer.
+case("pattern tied weights", {"ids": (I, [1, 3], rng.integers(0, v, (1, 3)))}, [n("Gather", ["w", "ids"], ["e"]), n("Transpose", ["w"], ["t"]), n("Tanh", ["e"], ["h"]), n("MatMul", ["h", "t"], ["y"])],
+     [w("w", v, d)], ops=["Embed", "tanh", "Einsum"])
+
 # Whole small models.
 nodes, inits = collect(
     ([n("Gather", ["wte", "ids"], ["te"]), n("Shape", ["ids"], ["ish"]), n("Gather", ["ish", "one_i"], ["len"]), n("Range", ["zero_i", "len", "step_i"], ["pos"]), n("Gather", ["wpe", "pos"], ["pe"]),

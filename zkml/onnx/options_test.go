@@ -1,0 +1,113 @@
+package onnx_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxtest"
+)
+
+// switched has two inputs and three outputs, one of which is an input passed on, and a node of an unknown operator behind another output.
+func switched() *onnxtest.File {
+	f := onnxtest.New(17, "x", 0, 6)
+	f.Proto.Graph.Input = append(f.Proto.Graph.Input, onnxtest.Info("on", onnxpb.TensorProto_INT64, 6))
+	gate := f.Node("Cast", []string{"on"}, onnxtest.Int("to", int64(onnxpb.TensorProto_FLOAT)))
+	y := f.Node("Mul", []string{"x", gate})
+	f.Output(y)
+	f.Output(f.Node("Identity", []string{"x"}))
+	return f.Output(f.Node("Mystery", []string{"x"}))
+}
+
+// TestChosenOutputs leaves out what the wanted outputs do not depend on, and says so.
+func TestChosenOutputs(t *testing.T) {
+	file := switched().Bytes()
+	if _, err := onnx.Parse(file, onnx.Options{}); !errors.Is(err, onnx.ErrUnsupported) || !strings.Contains(err.Error(), "Mystery") {
+		t.Fatalf("with all outputs: %v", err)
+	}
+	m, err := onnx.Parse(file, onnx.Options{Outputs: []string{"Mul1.out"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Outputs) != 1 || len(m.Inputs) != 2 || len(m.Dropped) != 2 || !strings.Contains(m.Dropped[1], "Mystery") {
+		t.Errorf("%d outputs, %d inputs, dropped %q", len(m.Outputs), len(m.Inputs), m.Dropped)
+	}
+	if _, err := onnx.Parse(file, onnx.Options{Outputs: []string{"Identity2.out"}}); err == nil || !strings.Contains(err.Error(), "does not depend on an input") {
+		t.Errorf("an input passed on: %v", err)
+	}
+	if _, err := onnx.Parse(file, onnx.Options{Outputs: []string{"x"}}); err == nil || !strings.Contains(err.Error(), `no output "x"`) {
+		t.Errorf("an output that is none: %v", err)
+	}
+}
+
+// TestFixedInputs makes inputs constants; the model is then another one.
+func TestFixedInputs(t *testing.T) {
+	file := switched().Bytes()
+	read := func(fix map[string]float64, outputs ...string) (*onnx.Model, error) {
+		return onnx.Parse(file, onnx.Options{Fix: fix, Outputs: outputs})
+	}
+	open, err := read(nil, "Mul1.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	two, err := read(map[string]float64{"on": 2}, "Mul1.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	three, err := read(map[string]float64{"on": 3}, "Mul1.out")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if open.SHA256 == two.SHA256 || two.SHA256 == three.SHA256 {
+		t.Error("the digest does not tell fixed inputs apart")
+	}
+	values, err := two.RunOne([]float64{1, 2, 3, 4, 5, -6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := values[two.Outputs[0]]; !slices.Equal(got, []float64{2, 4, 6, 8, 10, -12}) {
+		t.Errorf("twice the input is %v", got)
+	}
+	for name, c := range map[string]struct {
+		fix  map[string]float64
+		want string
+	}{
+		"no such input":  {map[string]float64{"off": 1}, `no input is named "off"`},
+		"half":           {map[string]float64{"on": 0.5}, "cannot be fixed to 0.5"},
+		"everything":     {map[string]float64{"on": 1, "x": 1}, "no input"},
+		"out of its way": {map[string]float64{"on": 1e30}, "cannot be fixed"},
+	} {
+		if _, err := read(c.fix, "Mul1.out"); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// An integer input that nothing but arithmetic reads is a mask: other numbers are refused when it runs.
+	x := &onnx.Tensor{Shape: []int{1, 6}, Real: make([]float32, 6)}
+	if _, err := open.Run([]*onnx.Tensor{x, {Shape: []int{6}, Ints: []int64{0, 1, 1, 0, 2, 0}}}); err == nil || !strings.Contains(err.Error(), "element 4 is 2, expected 0 to 1") {
+		t.Errorf("a mask of 2: %v", err)
+	}
+}
+
+// TestAxesByPlace gives lengths to axes that the file names badly or not at all.
+func TestAxesByPlace(t *testing.T) {
+	f := onnxtest.New(17, "x", 0, 0, 0, 6)
+	axes := f.Proto.Graph.Input[0].GetType().GetTensorType().Shape.Dim
+	axes[1] = &onnxpb.TensorShapeProto_Dimension{}
+	axes[2] = &onnxpb.TensorShapeProto_Dimension{Value: &onnxpb.TensorShapeProto_Dimension_DimValue{DimValue: -1}}
+	file := f.Output(f.Node("Relu", []string{"x"})).Bytes()
+	m, err := onnx.Parse(file, onnx.Options{Dims: map[string]int{"x:1": 3, "x:2": 5}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := m.Values[m.Inputs[0]].Shape; !slices.Equal(got, []int{1, 3, 5, 6}) || m.Dims["x:2"] != 5 {
+		t.Errorf("shape %v, dimensions %v", got, m.Dims)
+	}
+	for _, dims := range []map[string]int{{"x:1": 3}, {"x:1": 3, "x:2": 0}, {"x:1": 3, "x:2": 5, "x:3": 6}, {"x:1": 3, "x:2": 5, "y:0": 1}} {
+		if _, err := onnx.Parse(file, onnx.Options{Dims: dims}); !errors.Is(err, onnx.ErrUnsupported) {
+			t.Errorf("%v: %v", dims, err)
+		}
+	}
+}
