@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
@@ -66,11 +67,11 @@ func (c *composer) unaryTable(key, name string, bits int, y func() []int32) int 
 	return i
 }
 
-// function is a lookup that the composer makes: f of the operand divided by 2^shift and rounded. key tells functions apart.
+// function is a lookup that the composer makes: f of the operand divided by 2^shift and rounded. key tells functions apart, name names tables.
 type function struct {
-	key   string
-	shift int
-	f     func(q int64) int64
+	key, name string
+	shift     int
+	f         func(q int64) int64
 }
 
 // apply adds the lookup; the table is as large as the operand's bounds ask for, having been moved to lie around zero if that saves a bit.
@@ -96,7 +97,7 @@ func (c *composer) applyRem(name string, x graph.TensorID, fn function, scale fl
 	if bits > graph.MaxTableBits || bits+fn.shift > graph.MaxWindow {
 		return c.fail("%s: values in [%d, %d] shifted by %d need a table of %d bits", name, lo, hi, fn.shift, bits), graph.None
 	}
-	table := c.unaryTable(fmt.Sprintf("%s from %d", fn.key, centre), clean(fn.key), bits, func() []int32 {
+	table := c.unaryTable(fmt.Sprintf("%s around %d", fn.key, centre), fn.name, bits, func() []int32 {
 		y := make([]int32, 1<<bits)
 		for i := range y {
 			y[i] = int32(fn.f(int64(i) - int64(1)<<(bits-1) + centre))
@@ -144,9 +145,8 @@ func (c *composer) scaleDown(name string, x codes, shift, bits int) codes {
 		x = c.within(name, x, shift+bits)
 	}
 	limit := int64(1) << (bits - 1)
-	m := mapping{in: 1, out: 1, lo: -limit, hi: limit - 1}
 	scale := math.Ldexp(x.scale, shift)
-	return codes{c.apply(name, x.id, function{m.key(), shift, func(q int64) int64 { return min(max(q, -limit), limit-1) }}, scale), scale}
+	return codes{c.apply(name, x.id, clampTo(-limit, limit-1, shift), scale), scale}
 }
 
 // labelsOf gives every axis of a tensor a label.
@@ -254,7 +254,7 @@ func (c *composer) greater(name string, a, b graph.TensorID, scale float64) grap
 
 // pairTable returns the table of a function of two integers, made at first use.
 func (c *composer) pairTable(key string, bits, bits2 int, f func(a, b int64) int64) int {
-	name := key
+	name, _, _ := strings.Cut(key, " ")
 	key = fmt.Sprintf("%s in %d and %d bits", key, bits, bits2)
 	if i, ok := c.tables[key]; ok {
 		return i

@@ -37,7 +37,7 @@ func (c *composer) argMax(name string, x graph.TensorID, axis int, last bool) gr
 		shape[axis] = h
 		a, b := c.mapAxis(stem+".left", x, axis, []int{h}, left), c.mapAxis(stem+".right", x, axis, []int{h}, right)
 		d := c.b.Linear(stem+".difference", []graph.Term{{Coef: 1, T: a}, {Coef: -1, T: b}}, 0, 1)
-		wins := c.apply(stem+".wins", d, function{fmt.Sprintf("at least %d", least), 0, func(q int64) int64 {
+		wins := c.apply(stem+".wins", d, function{fmt.Sprintf("at least %d", least), "compare", 0, func(q int64) int64 {
 			if q >= least {
 				return 1
 			}
@@ -53,10 +53,9 @@ func (c *composer) argMax(name string, x graph.TensorID, axis int, last bool) gr
 			position = c.b.Linear(stem+".position", []graph.Term{{Coef: 1, T: pb}, {Coef: 1, T: chosen}}, 0, 1)
 		}
 		if h > 1 {
-			above := c.apply(stem+".above", d, function{"relu", 0, func(q int64) int64 { return max(q, 0) }}, 1)
+			above := c.apply(stem+".above", d, function{"relu", "relu", 0, func(q int64) int64 { return max(q, 0) }}, 1)
 			x = c.b.Linear(stem+".greater", []graph.Term{{Coef: 1, T: b}, {Coef: 1, T: above}}, 0, 1)
-			clamp := mapping{in: 1, out: 1, lo: lo, hi: hi}
-			x = c.apply(stem+".limited", x, function{clamp.key(), 0, func(q int64) int64 { return min(max(q, lo), hi) }}, 1)
+			x = c.apply(stem+".limited", x, clampTo(lo, hi, 0), 1)
 		}
 	}
 	if position == graph.None { // an axis of length 1

@@ -12,13 +12,16 @@ import (
 //	c = x - round(sum x / n)                        or x itself without centring
 //	Q = sums of c^2 over blocks short enough to stay below 2^29, each divided by 2^t
 //	V = sum of Q over the blocks
-//	r = min(round(K / sqrt(V 2^t / n + epsilon / s^2)), the greatest r with |c| r < 2^29)
-//	c r = K (x - mean) / sqrt(variance + epsilon), the result
+//	r = min(round(K / sqrt(V 2^t / n + epsilon / s^2)), limit)
+//	c r = K (x - mean) / sqrt(variance + epsilon), below 2^29, the result
 //
-// K is such that the greatest r is reached at the least variance that codes of this width resolve.
+// K is at most such that r reaches its limit at the least variance that codes of this width resolve.
 
 // normBits is the width of codes whose squares are summed.
 const normBits = 13
+
+// productLimit bounds products that are shifted: rounding may add half of what is shifted out.
+const productLimit = graph.BoundLimit - 1<<graph.MaxShift
 
 // flat brings the axes to the end as one axis, and tells how to undo that.
 func (c *composer) flat(name string, x codes, axes []int) (codes, func(codes) codes) {
@@ -73,26 +76,28 @@ func isSorted(perm []int) bool {
 
 // norm returns a product whose scale makes it (x - mean) / sqrt(variance + epsilon) over the axes, or x / sqrt(mean square + epsilon). Rows
 // of codes beyond normBits are normed twice, so that rows of very different sizes all keep their precision.
-func (c *composer) norm(name string, x codes, axes []int, epsilon float64, centre bool) codes {
+//
+// choose, if given, is told the finest scale that the result can have and returns the scale that it shall have.
+func (c *composer) norm(name string, x codes, axes []int, epsilon float64, centre bool, choose func(finest float64) (float64, error)) codes {
 	x, restore := c.flat(name, x, axes)
 	if c.Err() != nil {
 		return x
 	}
 	if c.magnitude(x.id) >= 1<<normBits {
-		first := c.normRows(name+".first", x, epsilon, centre)
+		first := c.normRows(name+".first", x, epsilon, centre, nil)
 		n := c.shape(x.id)[len(c.shape(x.id))-1]
-		// A row's largest element is at most sqrt(n) after the norm; more than 2^4 is clamped before the second one.
+		// A row's largest element is at most sqrt(n) after the norm; more than 2^5 is clamped before the second one.
 		shift := 0
-		for math.Ldexp(first.scale, shift)*(1<<(normBits-2)) < min(math.Sqrt(float64(n)), 16) {
+		for math.Ldexp(first.scale, shift)*(1<<(normBits-2)) < min(math.Sqrt(float64(n)), 32) {
 			shift++
 		}
 		x = c.scaleDown(name+".even", first, shift, normBits-1)
 		epsilon, centre = 0, false
 	}
-	return restore(c.normRows(name, x, epsilon, centre))
+	return restore(c.normRows(name, x, epsilon, centre, choose))
 }
 
-func (c *composer) normRows(name string, x codes, epsilon float64, centre bool) codes {
+func (c *composer) normRows(name string, x codes, epsilon float64, centre bool, choose func(finest float64) (float64, error)) codes {
 	shape := c.shape(x.id)
 	if c.Err() != nil {
 		return x
@@ -110,10 +115,23 @@ func (c *composer) normRows(name string, x codes, epsilon float64, centre bool) 
 	eps := float64(float64(epsilon/x.scale) / x.scale) // in squares of units
 	least := float64(peak) / 512
 	least = max(eps, float64(least*least), 1.0/16)
-	limit := int64(graph.BoundLimit-1) / peak
-	r, k := c.inverseRoot(name, squares, least, math.Ldexp(1, down)/float64(n), eps, limit)
-	y := c.rows(name+".normed", x, codes{r, 1}, []int{axis})
-	return codes{y.id, 1 / k}
+	unit := math.Ldexp(1, down) / float64(n)
+	g := decreasing{"", "inverse root", 0, func(v float64) float64 {
+		return 1 / math.Sqrt(max(float64(v*unit)+eps, least))
+	}}
+	bound := int64(productLimit) / peak
+	scale := float64(c.weight(squares, g) / float64(bound-8)) // eight: what rounding may add
+	if choose != nil {
+		var err error
+		if scale, err = choose(scale); err != nil {
+			return codes{c.fail("%s: %w", name, err), 1}
+		}
+	}
+	k := 1 / scale
+	g.key = fmt.Sprintf("%x over the root of %x v + %x from %x", k, unit, eps, least)
+	g.at = func(v float64) float64 { return k / math.Sqrt(max(float64(v*unit)+eps, least)) }
+	r := c.wide(name+".root", squares, g, bound)
+	return codes{c.rows(name+".normed", x, codes{r, scale}, []int{axis}).id, scale}
 }
 
 // centred subtracts the rounded mean along an axis.
@@ -121,7 +139,10 @@ func (c *composer) centred(name string, x codes, axis int) codes {
 	n := int64(c.shape(x.id)[axis])
 	sum := c.sum(name+".total", x, []int{axis})
 	shift := c.shiftFor(sum.id, c.tableBits)
-	mean := c.apply(name+".mean", sum.id, function{fmt.Sprintf("divided by %d, shift %d", n, shift), shift, func(q int64) int64 {
+	for 8<<shift < n { // an eighth of a unit of the mean is enough
+		shift++
+	}
+	mean := c.apply(name+".mean", sum.id, function{fmt.Sprintf("divided by %d, shift %d", n, shift), "mean", shift, func(q int64) int64 {
 		return floorDiv(2*(q<<shift)+n, 2*n) // rounded, halves upwards
 	}}, x.scale)
 	m := c.withAxes(name+".meanrow", codes{mean, x.scale}, c.shape(x.id), []int{axis})
@@ -150,7 +171,7 @@ func (c *composer) squares(name string, x codes, axis int) (sum graph.TensorID, 
 	n := shape[axis]
 	peak := max(c.magnitude(narrow.id), 1)
 	block := int(min(int64(n), int64(graph.BoundLimit-1)/(peak*peak)))
-	if block == n {
+	if block == n && peak*peak*int64(n) < 1<<energyBits {
 		return c.einsum(name+".squares", narrow.id, narrow.id, labels, labels, labels[:axis], 1), down
 	}
 	if block == 0 {
@@ -172,22 +193,29 @@ func (c *composer) squares(name string, x codes, axis int) (sum graph.TensorID, 
 	if c.Err() != nil {
 		return graph.None, 0
 	}
-	shift := c.shiftFor(parts, graph.MaxTableBits)
-	parts = c.apply(name+".part", parts, function{"identity", shift, func(q int64) int64 { return q }}, 1)
-	return c.sum(name+".energy", codes{parts, 1}, []int{axis}).id, down + shift
+	return c.sumOfParts(name, parts, axis, blocks, down)
 }
 
-// inverseRoot returns min(round(k / sqrt(v unit + eps)), limit), and limit where v is not positive; k is given for each limit, which leaves
-// room for a function of several tables.
-func (c *composer) inverseRoot(name string, v graph.TensorID, least, unit, eps float64, limit int64) (r graph.TensorID, k float64) {
-	limit /= int64(c.levels(v))
-	k = float64(float64(limit) * math.Sqrt(least))
-	key := fmt.Sprintf("%x over the root of %x v + %x, at most %d", k, unit, eps, limit)
-	return c.wide(name+".root", v, key, func(v float64) int64 {
-		v = max(float64(v*unit)+eps, 0)
-		if v == 0 {
-			return limit
-		}
-		return min(int64(math.Floor(float64(k/math.Sqrt(v))+0.5)), limit)
-	}), k
+// energyBits bounds sums of squares.
+const energyBits = 26
+
+// sumOfParts adds numbers that are too large to be added, along an axis which disappears, and divides by a power of two that it adds to down:
+// quotients by 2^shift are added and scaled up again as far as there is room; so are the remainders.
+func (c *composer) sumOfParts(name string, parts graph.TensorID, axis, blocks, down int) (graph.TensorID, int) {
+	shift := c.shiftFor(parts, c.smallBits(parts))
+	quotients, rems := c.applyRem(name+".part", parts, function{"identity", "identity", shift, func(q int64) int64 { return q }}, 1)
+	high := c.sum(name+".high", codes{quotients, 1}, []int{axis}).id
+	if shift == 0 {
+		return high, down
+	}
+	up := 0
+	for up < shift && c.magnitude(high)<<(up+1) < 1<<energyBits {
+		up++
+	}
+	low := c.sum(name+".remainders", codes{rems, 1}, []int{axis}).id
+	low = c.b.Linear(name+".low", []graph.Term{{Coef: 1, T: low}}, -int64(blocks)<<shift>>1, 1)
+	if up < shift {
+		low = c.apply(name+".lowpart", low, function{"identity", "identity", shift - up, func(q int64) int64 { return q }}, 1)
+	}
+	return c.b.Linear(name+".energy", []graph.Term{{Coef: 1 << up, T: high}, {Coef: 1, T: low}}, 0, 1), down + shift - up
 }

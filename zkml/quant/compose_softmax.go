@@ -10,17 +10,20 @@ import (
 
 // What a softmax of integers consists of. With z the scores of scale s:
 //
-//	m     = an upper bound of the row's greatest z, at most 2^k above it (k = 0 for scores of up to maxBits bits)
+//	m     = an upper bound of the row's greatest z, at most 2^k above it (k = 0 for scores of up to topBits bits)
 //	e     = round(expTop * exp(-s (m - z)))         a table
 //	S     = sum of e over the row
-//	R     = min(round(C / S), maxReciprocal)        one table or several, each with its share of maxReciprocal
+//	R     = min(round(C / S), limit)                one table or several, limit = maxReciprocal or, with several, a little less
 //	e * R = C * softmax(z)                          below 2^29, the result
 //
-// C is such that the smallest S an unmasked row can have gives the greatest R.
+// C is such that the smallest S that a row can have, rounded down to eighths of expTop so that layers share tables, gives R = limit.
 const (
 	expTop        = 1<<12 - 1
 	maxReciprocal = 1<<17 - 1
 )
+
+// topBits is the width in which the greatest score is found.
+const topBits = 8
 
 // vanishing is the number of units below the greatest score at which e is zero: exp(-vanishing * s) * expTop < 1/2.
 func vanishing(scale float64) int64 { return int64(math.Ceil(9.02 / scale)) }
@@ -74,22 +77,18 @@ func (c *composer) softmax(name string, z codes, axes []int, m *mask) codes {
 	if c.Err() != nil {
 		return e
 	}
-	smallest := float64(expValue(int64(1)<<slack, z.scale))
-	limit := int64(maxReciprocal / c.levels(sum.id))
-	top := float64(float64(limit) * max(smallest, 1))
-	r := c.wide(name+".reciprocal", sum.id, fmt.Sprintf("%x divided, at most %d", top, limit), func(s float64) int64 {
-		if s <= 0 {
-			return limit
-		}
-		return min(int64(math.Floor(float64(top/s)+0.5)), limit)
-	})
+	smallest := expTop / 8 * max(expValue(int64(1)<<slack, z.scale)*8/expTop, 1)
+	g := decreasing{"", "reciprocal", smallest, func(v float64) float64 { return float64(smallest) / max(v, 1) }}
+	top := math.Floor(float64(float64((maxReciprocal-8)*smallest) / c.weight(sum.id, g))) // eight: what rounding may add
+	g.key, g.at = fmt.Sprintf("%g divided", top), func(v float64) float64 { return top / max(v, 1) }
+	r := c.wide(name+".reciprocal", sum.id, g, maxReciprocal)
 	return codes{c.rows(name+".quotient", e, codes{r, 1}, axes).id, 1 / top}
 }
 
 // exponentials returns e and S; the row's greatest e belongs to an argument of at most 2^slack units.
 func (c *composer) exponentials(name string, z codes, axes []int, m *mask) (e, sum codes, slack int) {
 	z = c.masked(name, z, m)
-	coarse := c.narrow(name+".coarse", z, maxBits)
+	coarse := c.narrow(name+".coarse", z, topBits)
 	slack = int(math.Round(math.Log2(coarse.scale / z.scale)))
 	top := coarse
 	for _, a := range slices.Backward(axes) {
@@ -103,7 +102,7 @@ func (c *composer) exponentials(name string, z codes, axes []int, m *mask) (e, s
 	delta := c.b.Linear(name+".distance", []graph.Term{{Coef: unit, T: top.id}, {Coef: -1, T: z.id}}, unit/2, z.scale)
 	shift := c.shiftFor(delta, graph.MaxTableBits)
 	values := expTable(math.Ldexp(z.scale, shift))
-	e = codes{c.apply(name+".exp", delta, function{fmt.Sprintf("exp of -%x", math.Ldexp(z.scale, shift)), shift, func(q int64) int64 {
+	e = codes{c.apply(name+".exp", delta, function{fmt.Sprintf("exp of -%x", math.Ldexp(z.scale, shift)), "exp", shift, func(q int64) int64 {
 		if q < 0 {
 			q = 0
 		}

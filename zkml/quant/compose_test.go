@@ -263,7 +263,7 @@ func TestNorm(t *testing.T) {
 					}
 					inputs = append(inputs, row)
 				}
-				for k, y := range run(t, c, c.norm("s", x, []int{1}, epsilon, centre), inputs...) {
+				for k, y := range run(t, c, c.norm("s", x, []int{1}, epsilon, centre, nil), inputs...) {
 					for r := range 2 {
 						want, deviation := normOf(inputs[k][r*n:(r+1)*n], scale, epsilon, centre)
 						noise, power := 0.0, 1e-9
@@ -312,7 +312,7 @@ func TestNormAxes(t *testing.T) {
 		c := newComposer("norm", 16)
 		x := codes{c.b.Input("x", shape, -hi, hi, scale), scale}
 		in := rowsOf(rng, 90, -hi, hi)[:2]
-		for k, y := range run(t, c, c.norm("s", x, axes, 1e-5, true), in...) {
+		for k, y := range run(t, c, c.norm("s", x, axes, 1e-5, true, nil), in...) {
 			groups := map[string][]int{}
 			for i := range y {
 				key := ""

@@ -329,6 +329,11 @@ func (l *lowering) stage(name string, v int, f *form, d demand) (codes, error) {
 	if err != nil {
 		return codes{}, err
 	}
+	return l.requantise(name, v, f, st, x, sum, d.even)
+}
+
+// requantise looks up a stage's sum.
+func (l *lowering) requantise(name string, v int, f *form, st Stage, x codes, sum string, even bool) (codes, error) {
 	l.stages = append(l.stages, staged{Stage: st, v: v, id: x.id, node: l.values[v].node, sum: sum, bound: l.magnitude(x.id)})
 	s := &l.stages[len(l.stages)-1]
 	if st.Exact {
@@ -343,7 +348,7 @@ func (l *lowering) stage(name string, v int, f *form, d demand) (codes, error) {
 	if err := l.Err(); err != nil {
 		return codes{}, err
 	}
-	m := st.mapping(f.chain, d.even)
+	m := st.mapping(f.chain, even)
 	lo, hi := l.bounds(x.id)
 	s.key, s.need = m.key(), graph.LookupBits(lo, hi, st.Shift)
 	bits := int(st.TableBits)

@@ -108,6 +108,8 @@ func (l *lowering) visitInt(n *onnx.Node) error {
 		id = x.id
 	case onnx.OpConcat:
 		return l.concatInt(n)
+	case onnx.OpEmbed:
+		return l.embedInt(n)
 	case onnx.OpTable:
 		return l.tableInt(n)
 	case onnx.OpSelect:
@@ -116,6 +118,19 @@ func (l *lowering) visitInt(n *onnx.Node) error {
 		return fmt.Errorf("%w: operation %s of integers", onnx.ErrUnsupported, n.Op)
 	}
 	return l.give(n.Output, codes{id, 1})
+}
+
+// embedInt selects rows of a table of integers.
+func (l *lowering) embedInt(n *onnx.Node) error {
+	tokens, w := &l.values[n.Inputs[0]], l.constant(n.Inputs[1])
+	if !tokens.input || w == nil || len(w.Shape) != 2 {
+		return fmt.Errorf("%w: rows are selected by a computed tensor, expected an input of the model", onnx.ErrUnsupported)
+	}
+	p, err := l.exactParam(n.Inputs[1], w.Shape)
+	if err != nil {
+		return err
+	}
+	return l.give(n.Output, codes{l.b.Embed(l.name(n.Output), tokens.ints[0].id, p, 1), 1})
 }
 
 // selectInt is x where the mask is 1 and c where it is 0: x m + c - c m.
@@ -228,7 +243,7 @@ func (l *lowering) maxInt(n *onnx.Node) error {
 			return fmt.Errorf("%w: %s of integers and a constant of %d elements", onnx.ErrUnsupported, n.Op, w.Len())
 		}
 		c := int64(w.At(0))
-		return l.give(n.Output, codes{l.apply(name, a, function{fmt.Sprintf("%s %d", key, c), 0, func(q int64) int64 { return f(q, c) }}, 1), 1})
+		return l.give(n.Output, codes{l.apply(name, a, function{fmt.Sprintf("%s %d", key, c), key, 0, func(q int64) int64 { return f(q, c) }}, 1), 1})
 	}
 	b, err := l.exact(y)
 	if err != nil {
@@ -237,7 +252,7 @@ func (l *lowering) maxInt(n *onnx.Node) error {
 	b = l.expand(name+".right", b, shape)
 	if l.bitsOf(a)+l.bitsOf(b) > graph.MaxTableBits { // b + relu(a - b) or a - relu(a - b)
 		above := l.b.Linear(name+".above", []graph.Term{{Coef: 1, T: a}, {Coef: -1, T: b}}, 0, 1)
-		excess := l.apply(name+".excess", above, function{"relu", 0, func(q int64) int64 { return max(q, 0) }}, 1)
+		excess := l.apply(name+".excess", above, function{"relu", "relu", 0, func(q int64) int64 { return max(q, 0) }}, 1)
 		base, sign := b, int64(1)
 		if n.Op == onnx.OpMin {
 			base, sign = a, -1
@@ -267,7 +282,7 @@ func (l *lowering) tableInt(n *onnx.Node) error {
 		if err != nil {
 			return err
 		}
-		return l.give(n.Output, codes{l.apply(name, x, function{key, 0, func(q int64) int64 { return int64(t.Y[at(0, q)]) }}, 1), 1})
+		return l.give(n.Output, codes{l.apply(name, x, function{key, "table", 0, func(q int64) int64 { return int64(t.Y[at(0, q)]) }}, 1), 1})
 	}
 	var in [2]graph.TensorID
 	for k, v := range n.Inputs {
@@ -366,8 +381,7 @@ func (l *lowering) concatInt(n *onnx.Node) error {
 	// Interval arithmetic adds the parts' bounds; where that matters, a table gives the real ones.
 	out := &l.m.Values[n.Output]
 	if lo, hi := l.bounds(c.id); out.Hi-out.Lo < 1<<l.o.TableBits && (lo < out.Lo || hi > out.Hi) && graph.LookupBits(lo, hi, 0) <= graph.MaxTableBits {
-		m := mapping{in: 1, out: 1, lo: out.Lo, hi: out.Hi}
-		c.id = l.apply(name+".limited", c.id, function{m.key(), 0, func(q int64) int64 { return min(max(q, out.Lo), out.Hi) }}, 1)
+		c.id = l.apply(name+".limited", c.id, clampTo(out.Lo, out.Hi, 0), 1)
 	}
 	return l.give(n.Output, c)
 }
@@ -465,8 +479,7 @@ func (l *lowering) visitQuantise(n *onnx.Node) error {
 	}
 	id := l.moved(name, c.id, a, 1)
 	if least != most { // the codes' range depends on the channel
-		m := mapping{in: 1, out: 1, lo: a.Lo, hi: a.Hi}
-		id = l.apply(name+".limited", id, function{m.key(), 0, func(q int64) int64 { return min(max(q, a.Lo), a.Hi) }}, 1)
+		id = l.apply(name+".limited", id, clampTo(a.Lo, a.Hi, 0), 1)
 	}
 	if l.Err() == nil && l.b.Tensor(id).Scale != 1 {
 		id = l.b.Linear(name, []graph.Term{{Coef: 1, T: id}}, 0, 1)
@@ -500,7 +513,7 @@ func (l *lowering) steps(name string, x graph.TensorID, a *onnx.Attr) (graph.Ten
 	}
 	if l.shiftFor(x, l.o.TableBits) == 0 && same {
 		key := fmt.Sprintf("requantised by %x plus %d in %d to %d", a.Scale[0], a.Zero[0], a.Lo, a.Hi)
-		return l.apply(name, x, function{key, 0, func(q int64) int64 { return code(0, q) }}, 1), l.Err()
+		return l.apply(name, x, function{key, "requantise", 0, func(q int64) int64 { return code(0, q) }}, 1), l.Err()
 	}
 	limit := l.magnitude(x)
 	values := int(a.Hi-a.Lo) + 1

@@ -255,12 +255,25 @@ func (l *lowering) visitNorm(n *onnx.Node) error {
 	if err != nil {
 		return err
 	}
-	y := l.norm(l.name(n.Output)+".norm", x, n.Attr.Axes, n.Attr.Epsilon, n.Attr.Centre)
+	// The product can have any scale from some on: it follows the stage that requantises it.
+	v, name := n.Output, l.name(n.Output)
+	var st Stage
+	y := l.norm(name+".norm", x, n.Attr.Axes, n.Attr.Epsilon, n.Attr.Centre, func(finest float64) (float64, error) {
+		d := demand{bits: l.values[v].bits, finest: finest, final: l.values[v].final}
+		if d.final {
+			d.bits = l.o.OutputBits
+		}
+		var err error
+		st, err = l.decide(name, v, &form{shape: l.shapeOf(v), base: v}, d)
+		return st.accScale(), err
+	})
 	if err := l.Err(); err != nil {
 		return err
 	}
 	// Constants along axes are multiplied with codes, not with the product.
-	l.values[n.Output].form = addend(y, l.shapeOf(n.Output), n.Output)
-	_, err = l.ints(n.Output)
-	return err
+	c, err := l.requantise(name, v, &form{}, st, y, name+".norm", false)
+	if err != nil {
+		return err
+	}
+	return l.give(v, c)
 }

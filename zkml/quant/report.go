@@ -196,8 +196,8 @@ func (r *Report) advise(s *Settings) {
 		what += fmt.Sprintf("its weights have %d bits because its sum is long; fewer activation bits leave them more", l.WeightBits)
 	case l.Op == "Add" && s.ResidualBits == 0:
 		what += "sums run through it; give them more bits (residual bits 16)"
-	case l.TableBits >= s.TableBits && s.TableBits < graph.MaxTableBits:
-		what += fmt.Sprintf("its table is at the limit; allow tables of %d bits", graph.MaxTableBits)
+	case l.Cut > 0 && s.TableBits < graph.MaxTableBits:
+		what += fmt.Sprintf("its sum is too wide for its table; allow tables of %d bits", graph.MaxTableBits)
 	default:
 		what += fmt.Sprintf("its codes are too coarse; raise activation bits above %d", s.ActivationBits)
 	}

@@ -45,6 +45,7 @@ type demand struct {
 	exact     bool     // an output that stays a plain sum
 	scale     float64  // if not zero: the scale that codes must have
 	lo, hi    int64    // with scale: the codes' range
+	finest    float64  // if not zero: the sum is a product below productLimit that can have any scale from this one on
 	even      bool     // halves go to the even code
 	unit      float64  // if not zero: the scale must be this times a power of two that is whole
 }
@@ -74,6 +75,8 @@ func (l *lowering) choose(name string, f *form, d demand) (Stage, error) {
 	case d.scale != 0:
 		st.Scale, st.Lo, st.Hi = d.scale, d.lo, d.hi
 		ok = h.fixed()
+	case d.finest != 0:
+		return h.product()
 	case d.unit != 0:
 		for st.Scale = d.unit; float64(top)*st.Scale < d.out.reach; st.Scale *= 2 {
 		}
@@ -228,6 +231,9 @@ func (h *chooser) place(acc float64, shift int, effort effort, reach float64) bo
 	if effort > small {
 		budget = graph.MaxTableBits
 	}
+	if !clamps(h.f.chain) || h.st.QScale != h.st.Scale && h.d.scale != 0 { // a table for this stage alone
+		budget = min(budget, h.ownBits())
+	}
 	bits := graph.LookupBits(int64(s.lo), int64(s.hi), uint8(shift))
 	h.st.Cut = 0
 	if effort == cut && bits > budget {
@@ -252,6 +258,15 @@ func (h *chooser) place(acc float64, shift int, effort effort, reach float64) bo
 	}
 	h.st.Shift, h.st.QScale, h.st.TableBits = uint8(shift), math.Ldexp(acc, shift), uint8(bits)
 	return true
+}
+
+// ownBits is the size of a table that no other stage shares: up to four rows for each element that is looked up, beyond which two lookups are
+// cheaper.
+func (h *chooser) ownBits() int {
+	bits := curveBits + 2
+	for n := 4 * graph.Elements(h.f.shape); 1<<bits < n && bits < graph.MaxTableBits; bits++ {
+	}
+	return bits
 }
 
 // placeFinest tries to place a table's operand of scale q: with the largest shift, and so the finest weights, that weights of their width and
@@ -408,9 +423,34 @@ func (h *chooser) fixed() bool {
 		}
 	}
 	if clamps(h.f.chain) {
-		return h.fine(h.st.Scale / 16)
+		if h.d.even { // as exact as can be
+			return h.fine(h.st.Scale / 64)
+		}
+		return h.fine(h.st.Scale / 2)
 	}
 	return h.curvedTo(h.st.Scale)
+}
+
+// product chooses for a product whose scale is free, whatever bounds below productLimit it has.
+func (h *chooser) product() (Stage, error) {
+	st := h.st
+	if h.d.final {
+		st.Lo, st.Hi = -outputLimit, outputLimit
+	}
+	for shift := graph.MaxShift; ; shift-- {
+		if shift < 0 {
+			st.Scale = float64(st.Scale * 1.125) // the finest scale is coarser than the one wanted
+			shift = graph.MaxShift
+		}
+		bits := graph.LookupBits(-productLimit, productLimit, uint8(shift))
+		if math.Ldexp(st.Scale, -shift) >= h.d.finest && bits <= graph.MaxTableBits {
+			st.Shift, st.QScale, st.TableBits = uint8(shift), st.Scale, uint8(bits)
+			return *st, nil
+		}
+		if bits > graph.MaxTableBits {
+			shift = 0
+		}
+	}
 }
 
 func (h *chooser) curvedTo(scale float64) bool {
