@@ -6,12 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/zkwarp/zkwarp/examples/digits"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxtest"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
 )
@@ -22,6 +25,11 @@ func zkmlCases() []Case {
 		{Suite: "zkml", Name: "digits", About: "the digit model, 784-128-10, trained weights and a real image", Run: zkmlCase(digitsNetwork)},
 		{Suite: "zkml", Name: "mlp-250k", About: "784-272-128-10 with 249 754 random weights, batch of one", Run: zkmlCase(randomNetwork)},
 		{Suite: "zkml", Name: "mlp-tiny", About: "7-5-3 with random weights, for tests of the suite", Run: zkmlCase(tinyNetwork)},
+		{Suite: "zkml", Name: "cnn-264k", About: "3 convolutions with maxima and 2 dense layers on 3x32x32 pixels, an ONNX file", Run: zkmlCase(convolutional)},
+		{Suite: "zkml", Name: "nanogpt-250k", About: "GPT-2's form, 5 layers of width 64, 64 tokens, an ONNX file", Run: zkmlCase(decoderNetwork(nanoGPT))},
+		{Suite: "zkml", Name: "bert-22m-64", About: "MiniLM-L6's shape, 22 million weights, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(encoderNetwork(onnxtest.MiniLM(64)))},
+		{Suite: "zkml", Name: "gpt2-124m-64", About: "GPT-2 small's shape with its head, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(decoderNetwork(onnxtest.GPT2Small(64)))},
+		{Suite: "zkml", Name: "gpt2-124m-1024", About: "the same, 1024 tokens", Large: true, Run: zkmlCase(decoderNetwork(onnxtest.GPT2Small(1024)))},
 	}
 }
 
@@ -108,16 +116,24 @@ func perceptron(rng *rand.Rand, tableBits int, widths ...int) (*graph.Program, *
 // zkmlCase measures proving and verifying, with keys made beforehand.
 func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 	return func(e *Env) ([]Measurement, error) {
+		start := time.Now()
 		p, w, x, err := build(e)
 		if err != nil {
 			return nil, err
 		}
-		start := time.Now()
-		vk, pk, err := zkprover.Setup(e.Queue, p, w, nil)
+		made := time.Since(start)
+		e.step("set up after %.1f s", made.Seconds())
+		start = time.Now()
+		vk, pk, err := zkprover.Setup(e.Queue, p, w, &zkprover.SetupOptions{Progress: func(stage zkprover.Stage, done bool) {
+			if !done {
+				e.step("set up: %s", stage)
+			}
+		}})
 		if err != nil {
 			return nil, err
 		}
 		setup := time.Since(start)
+		e.step("load the key after %.1f s", setup.Seconds())
 		start = time.Now()
 		key, err := pk.Load(e.Queue)
 		if err != nil {
@@ -125,6 +141,7 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 		}
 		defer key.Evict()
 		load := time.Since(start)
+		e.step("prove")
 		var r *zkprover.Result
 		before := e.Queue.Stats()
 		peak := WatchMemory(e.Queue.Device())
@@ -138,6 +155,7 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 		if err != nil {
 			return nil, err
 		}
+		e.step("verify")
 		verify, err := e.Time("verify-ms", 1, nil, func() error { return zkml.Verify(vk, x, r.Y, r.Proof, nil) })
 		if err != nil {
 			return nil, err
@@ -173,8 +191,37 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 			constant("out-kib", "KiB", float64(stats.BytesOut)/1024, "copied from the device for one proof")
 		}
 		constant("peak-gib", "GiB", float64(most)/(1<<30), "device memory in buffers, sampled")
-		return out, nil
+		constant("make-ms", "ms", float64(made.Microseconds())/1000, "the file read, calibrated and turned into a program, once")
+		stages, err := stageTimes(e, key, x)
+		return append(out, stages...), err
 	}
+}
+
+// stageTimes measures the stages of proofs that wait for the device after each of them, which takes longer than a proof that does not.
+func stageTimes(e *Env, key *zkprover.Resident, x []int32) ([]Measurement, error) {
+	e.step("prove stage by stage")
+	stages := zkprover.Stages()
+	out := make([]Measurement, len(stages))
+	for range e.Samples {
+		var failed error
+		last := time.Now()
+		_, err := key.Prove(e.Queue, x, &zkprover.Options{Progress: func(stage zkprover.Stage, done bool) {
+			if done {
+				failed = errors.Join(failed, e.Queue.Sync())
+				i := slices.Index(stages, stage)
+				out[i].Samples = append(out[i].Samples, float64(time.Since(last).Microseconds())/1000)
+			}
+			last = time.Now()
+		}})
+		if err = errors.Join(err, failed); err != nil {
+			return nil, err
+		}
+	}
+	for i, s := range stages {
+		out[i].Metric, out[i].Unit = "stage-"+strings.ReplaceAll(string(s), " ", "-")+"-ms", "ms"
+		out[i].Note = "with a wait for the device after each stage"
+	}
+	return out, nil
 }
 
 func tableRows(p *graph.Program) int {

@@ -241,7 +241,7 @@ const (
 
 // MaxVars bounds the variables of any stack and of the tree, so that every
 // count stays far below the characteristic.
-const MaxVars = 28
+const MaxVars = 29
 
 // AxisVars is the number of variables of each axis, and their sum.
 func AxisVars(shape []int) (axes []int, sum int) {
