@@ -11,6 +11,7 @@ import (
 	"github.com/zkwarp/zkwarp/field/m31"
 	sumprover "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
@@ -155,5 +156,37 @@ func TestLiesByScript(t *testing.T) {
 			t.Errorf("no lie is caught by %q", check)
 		}
 	}
+	zkmltest.Judge(t, filepath.Join("..", "testdata"), cases)
+}
+
+// TestForgedOperationsByScript has it judge a forged public factor of each kind
+// of sum-check, a guard that is left out, and forged lookups.
+func TestForgedOperationsByScript(t *testing.T) {
+	zkmltest.Python(t) // or skip
+	k := every(t)
+	var cases []zkmltest.ScriptCase
+	lie := func(check string, h hooks) {
+		t.Helper()
+		r := k.prove(t, h)
+		rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), check)
+		cases = append(cases, zkmltest.ScriptCase{Key: hex.EncodeToString(k.vk.Encode()), Proof: hex.EncodeToString(r.Proof), X: k.X, Y: r.Y, Check: check})
+	}
+	for _, kind := range []plan.InstanceKind{plan.Contract, plan.Rearrange, plan.Embedding, plan.Output} {
+		lie(zkml.CheckPublicFactor, hooks{instance: func(s *session, in *plan.Instance, public []m31.QM31, others []sumprover.Table) {
+			if in.Kind == kind && in.Vars > 0 {
+				shift(public, weighed(t, s, others))
+			}
+		}})
+	}
+	sum := maker[graph.Einsum](t, k, "mixed")
+	lie(zkml.CheckPublicFactor, hooks{statement: restated, witness: unguarded(k, sum), instance: forgePublic("mixed", func(axes []plan.Axis) {
+		for i := range axes {
+			axes[i].Extent = 1 << axes[i].Vars
+		}
+	})})
+	lie(zkml.CheckRelation, hooks{witness: set(k.tensor(t, "turned"), func(_ *session, v []m31.Element) { v[0], v[1] = v[1].Add(1), v[0] })})
+	op := maker[graph.Threshold](t, k, "bins")
+	lie(zkml.CheckNumerator, hooks{witness: all(add(op.D[0], 0, 1<<16), add(op.D[1], 0, -1))})
+	lie(zkml.CheckNumerator, hooks{witness: add(maker[graph.Pair](t, k, "paired").Y, 0, 1)})
 	zkmltest.Judge(t, filepath.Join("..", "testdata"), cases)
 }
