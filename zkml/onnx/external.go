@@ -4,14 +4,12 @@ import (
 	"crypto/sha1" // what the format asks for
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 
+	"github.com/zkwarp/zkwarp/zkml/internal/mapped"
 	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
 )
 
@@ -19,8 +17,7 @@ import (
 // and no symbolic link leads out of, mapped into memory and read once from front to back.
 type externals struct {
 	folder string // "" where there is none
-	root   *os.Root
-	files  map[string]*mapping
+	root   *mapped.Folder
 	digest hash.Hash // over the digests of all pieces read, nil while there are none
 }
 
@@ -84,15 +81,15 @@ func (x *externals) read(t *onnxpb.TensorProto, size int64, what string) ([]byte
 	if err != nil {
 		return nil, malformed("%s keeps its data in the file %s: %w", what, Quote(r.location), err)
 	}
-	if n := int64(len(m.bytes)); r.offset > n || r.length > n-r.offset {
+	if n := int64(len(m.Bytes)); r.offset > n || r.length > n-r.offset {
 		return nil, malformed("%s keeps %d bytes at byte %d of the file %s, which has %d", what, r.length, r.offset, Quote(r.location), n)
 	}
 	if r.checksum != "" {
-		if got := sha1.Sum(m.bytes); hex.EncodeToString(got[:]) != r.checksum {
+		if got := sha1.Sum(m.Bytes); hex.EncodeToString(got[:]) != r.checksum {
 			return nil, malformed("%s keeps its data in the file %s, which has SHA-1 %x, expected %s", what, Quote(r.location), got, Quote(r.checksum))
 		}
 	}
-	data := m.bytes[r.offset : r.offset+r.length]
+	data := m.Bytes[r.offset : r.offset+r.length]
 	if x.digest == nil {
 		x.digest = sha256.New()
 	}
@@ -102,48 +99,15 @@ func (x *externals) read(t *onnxpb.TensorProto, size int64, what string) ([]byte
 }
 
 // open maps a file, once.
-func (x *externals) open(location string) (*mapping, error) {
-	if m := x.files[location]; m != nil {
-		return m, nil
-	}
+func (x *externals) open(location string) (*mapped.File, error) {
 	if x.root == nil {
-		root, err := os.OpenRoot(x.folder)
+		root, err := mapped.OpenFolder(x.folder)
 		if err != nil {
-			return nil, plain(err)
+			return nil, err
 		}
 		x.root = root
 	}
-	name := filepath.FromSlash(location)
-	info, err := x.root.Stat(name)
-	if err != nil {
-		return nil, plain(err)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, errors.New("it is not a regular file")
-	}
-	f, err := x.root.Open(name)
-	if err != nil {
-		return nil, plain(err)
-	}
-	defer f.Close()
-	m, err := mapFile(f, info.Size())
-	if err != nil {
-		return nil, err
-	}
-	if x.files == nil {
-		x.files = map[string]*mapping{}
-	}
-	x.files[location] = m
-	return m, nil
-}
-
-// plain drops the path from an error, which the message has already.
-func plain(err error) error {
-	var path *fs.PathError
-	if errors.As(err, &path) {
-		return path.Err
-	}
-	return err
+	return x.root.Open(location)
 }
 
 // identify returns what identifies the model: the digest of the file alone, or of it and of everything it took from other files.
@@ -159,12 +123,8 @@ func (x *externals) identify(file [32]byte) [32]byte {
 }
 
 func (x *externals) close() error {
-	var errs []error
-	for _, m := range x.files {
-		errs = append(errs, m.close())
+	if x.root == nil {
+		return nil
 	}
-	if x.root != nil {
-		errs = append(errs, x.root.Close())
-	}
-	return errors.Join(errs...)
+	return x.root.Close()
 }

@@ -1,0 +1,317 @@
+package llm
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"math"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+)
+
+// Weights gives the tensors of a model by the names under which they are published. Checkpoint is one.
+type Weights interface {
+	// Tensor returns a tensor, which must have that shape.
+	Tensor(name string, shape ...int) (*onnx.Tensor, error)
+	// Prefetch says which tensors will be asked for soon.
+	Prefetch(names ...string) error
+}
+
+// Options say which part of a decoder to build, and for what.
+type Options struct {
+	Tokens int // length of the text
+	// From and To choose the layers [From, To); To 0 means all from From on. The first piece takes token numbers, the last one gives
+	// logits; boundaries between pieces are hidden states of shape [Tokens, Hidden].
+	From, To int
+	// LastToken asks for the logits of the last token only.
+	LastToken bool
+}
+
+// Names of inputs and outputs.
+const (
+	TokensName = "tokens"
+	LogitsName = "logits"
+)
+
+// HiddenName is the name of the hidden state before a layer.
+func HiddenName(layer int) string { return fmt.Sprintf("hidden.%d", layer) }
+
+// Build makes the float graph of a decoder, or of some of its layers. Gains of norms are multiplied into the weights that follow them.
+func Build(c *Config, w Weights, o Options) (*onnx.Model, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	if o.To == 0 {
+		o.To = c.Layers
+	}
+	switch {
+	case o.Tokens < 1 || o.Tokens > min(c.Positions, maxTokens):
+		return nil, fmt.Errorf("%d tokens, expected 1 to %d", o.Tokens, min(c.Positions, maxTokens))
+	case o.From < 0 || o.From >= o.To || o.To > c.Layers:
+		return nil, fmt.Errorf("layers %d:%d, expected a range within 0:%d", o.From, o.To, c.Layers)
+	case o.LastToken && o.To < c.Layers:
+		return nil, fmt.Errorf("layers %d:%d give no logits, of which the last token's are asked for", o.From, o.To)
+	}
+	b := &builder{c: c, w: w, o: o, digest: sha256.New(), g: onnx.NewGraph(fmt.Sprintf("%s layers %d to %d", c.Family, o.From, o.To-1), "zkwarp")}
+	fmt.Fprintf(b.digest, "zkwarp decoder %+v %+v\n", *c, o)
+	out := b.decoder()
+	if b.err != nil {
+		return nil, b.err
+	}
+	m, err := b.g.Finish([32]byte(b.digest.Sum(nil)), out)
+	if err != nil {
+		return nil, fmt.Errorf("decoder: %w", err)
+	}
+	return m, nil
+}
+
+// builder is the state of one Build. The first error sticks.
+type builder struct {
+	c      *Config
+	w      Weights
+	o      Options
+	g      *onnx.Graph
+	digest hash.Hash // of everything the model is made from
+	err    error
+
+	cos, sin, mask, hidden, scale int // constants that all layers share
+}
+
+// tensor reads weights and notes them in the model's identity.
+func (b *builder) tensor(name string, shape ...int) *onnx.Tensor {
+	if b.err != nil {
+		return &onnx.Tensor{Shape: shape, Real: make([]float32, 1)}
+	}
+	t, err := b.w.Tensor(name, shape...)
+	if err != nil {
+		b.err = err
+		return &onnx.Tensor{Shape: shape, Real: make([]float32, 1)}
+	}
+	fmt.Fprintf(b.digest, "%q %v\n", name, shape)
+	buf := make([]byte, 0, 1<<16)
+	for _, v := range t.Real {
+		if buf = binary.LittleEndian.AppendUint32(buf, math.Float32bits(v)); len(buf) == cap(buf) {
+			b.digest.Write(buf)
+			buf = buf[:0]
+		}
+	}
+	b.digest.Write(buf)
+	return t
+}
+
+func (b *builder) constant(name string, t *onnx.Tensor) int {
+	if b.err != nil {
+		return -1
+	}
+	return b.g.Const(name, t)
+}
+
+func (b *builder) node(name string, op onnx.Op, attr onnx.Attr, inputs ...int) int {
+	if b.err != nil {
+		return -1
+	}
+	return b.g.Node(name, op, attr, inputs...)
+}
+
+// einsum takes labels as letters: operands separated by a comma, then an arrow and the result.
+func (b *builder) einsum(name, labels string, inputs ...int) int {
+	lists := [][]uint8{nil}
+	for _, r := range labels {
+		switch r {
+		case ',', '>':
+			lists = append(lists, nil)
+		case '-':
+		default:
+			lists[len(lists)-1] = append(lists[len(lists)-1], uint8(r-'a'))
+		}
+	}
+	return b.node(name, onnx.OpEinsum, onnx.Attr{Labels: lists}, inputs...)
+}
+
+func (b *builder) decoder() int {
+	c := b.c
+	if err := b.w.Prefetch(b.names()...); err != nil {
+		b.err = err
+		return -1
+	}
+	b.shared()
+	var x int
+	if b.o.From == 0 {
+		ids := b.g.IntInput(TokensName, 0, int64(c.Vocabulary-1), b.o.Tokens)
+		x = b.node(HiddenName(0), onnx.OpEmbed, onnx.Attr{}, ids, b.constant(embedding, b.tensor(embedding, c.Vocabulary, c.Hidden)))
+	} else {
+		x = b.g.Input(HiddenName(b.o.From), b.o.Tokens, c.Hidden)
+	}
+	for i := b.o.From; i < b.o.To; i++ {
+		x = b.layer(i, x)
+	}
+	if b.o.To < c.Layers {
+		return x
+	}
+	return b.head(x)
+}
+
+// Names of the tensors outside the layers.
+const (
+	embedding = "model.embed_tokens.weight"
+	finalNorm = "model.norm.weight"
+	headName  = "lm_head.weight"
+)
+
+// names lists the tensors in the order in which they are read.
+func (b *builder) names() []string {
+	var names []string
+	if b.o.From == 0 {
+		names = append(names, embedding)
+	}
+	for i := b.o.From; i < b.o.To; i++ {
+		for _, s := range []string{"input_layernorm", "self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "self_attn.o_proj",
+			"post_attention_layernorm", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"} {
+			names = append(names, layerName(i, s+".weight"))
+		}
+	}
+	if b.o.To == b.c.Layers {
+		names = append(names, finalNorm, b.headTensor())
+	}
+	return names
+}
+
+func layerName(i int, s string) string { return fmt.Sprintf("model.layers.%d.%s", i, s) }
+
+func (b *builder) headTensor() string {
+	if b.c.Tied {
+		return embedding
+	}
+	return headName
+}
+
+// shared makes the rotary tables, the causal mask and other constants that all layers read.
+func (b *builder) shared() {
+	t, d := b.o.Tokens, b.c.HeadDim
+	cos := &onnx.Tensor{Shape: []int{t, 1, d}, Real: make([]float32, t*d)}
+	sin := &onnx.Tensor{Shape: []int{t, 1, d}, Real: make([]float32, t*d)}
+	for p := range t {
+		for i, f := range b.c.frequencies() {
+			s, c := math.Sincos(float64(p) * f)
+			cos.Real[p*d+i], cos.Real[p*d+d/2+i] = float32(c), float32(c)
+			sin.Real[p*d+i], sin.Real[p*d+d/2+i] = float32(-s), float32(s) // the sign of the element it meets
+		}
+	}
+	mask := &onnx.Tensor{Shape: []int{t, t}, Ints: make([]int64, t*t)}
+	for i := range t {
+		for j := range i + 1 {
+			mask.Ints[i*t+j] = 1
+		}
+	}
+	b.cos, b.sin, b.mask = b.constant("rotary.cos", cos), b.constant("rotary.sin", sin), b.constant("causal", mask)
+	b.hidden = b.g.Scalar("out", math.Inf(-1))
+	b.scale = b.g.Scalar("attention.scale", 1/math.Sqrt(float64(d)))
+}
+
+// norm divides by the root of the mean square; the gain is left to whoever reads the result.
+func (b *builder) norm(name string, x int) int {
+	return b.node(name, onnx.OpNorm, onnx.Attr{Axes: []int{len(b.g.Shape(x)) - 1}, Epsilon: b.c.Epsilon}, x)
+}
+
+// gained multiplies the columns of a matrix by the gain of the norm before it.
+func gained(w *onnx.Tensor, gain *onnx.Tensor) *onnx.Tensor {
+	out := &onnx.Tensor{Shape: w.Shape, Real: make([]float32, len(w.Real))}
+	for i, v := range w.Real {
+		out.Real[i] = v * gain.Real[i%len(gain.Real)]
+	}
+	return out
+}
+
+// project is a linear layer; gain is nil or that of a norm before it.
+func (b *builder) project(name string, x, in, out int, gain *onnx.Tensor, bias bool) int {
+	w := b.tensor(name+".weight", out, in)
+	if gain != nil && b.err == nil {
+		w = gained(w, gain)
+	}
+	y := b.einsum(name, "ti,oi->to", x, b.constant(name+".weight", w))
+	if bias {
+		y = b.node(name+".offset", onnx.OpAdd, onnx.Attr{}, y, b.constant(name+".bias", b.tensor(name+".bias", out)))
+	}
+	return y
+}
+
+// heads gives the result of a projection an axis of heads.
+func (b *builder) heads(name string, x int, heads ...int) int {
+	return b.node(name, onnx.OpReshape, onnx.Attr{Shape: slices.Concat([]int{b.o.Tokens}, heads, []int{b.c.HeadDim})}, x)
+}
+
+// rotate turns pairs of a head's elements by angles that grow with the position: x cos + (the other half of x) sin.
+func (b *builder) rotate(name string, x int) int {
+	shape := b.g.Shape(x)
+	if b.err != nil || len(shape) != 3 {
+		return -1
+	}
+	d := shape[2]
+	index := make([]int32, d)
+	for i := range index {
+		index[i] = int32((i + d/2) % d)
+	}
+	maps := []onnx.AxisMap{{Axis: 0, Shape: shape[:1]}, {Axis: 1, Shape: shape[1:2]}, {Axis: 2, Shape: []int{d}, Index: index}}
+	other := b.node(name+".other", onnx.OpRearrange, onnx.Attr{Maps: maps}, x)
+	return b.node(name, onnx.OpAdd, onnx.Attr{},
+		b.node(name+".cos", onnx.OpMul, onnx.Attr{}, x, b.cos), b.node(name+".sin", onnx.OpMul, onnx.Attr{}, other, b.sin))
+}
+
+func (b *builder) layer(i, x int) int {
+	c := b.c
+	name := func(s string) string { return layerName(i, s) }
+	y := b.attention(name, b.norm(name("input_layernorm"), x), b.tensor(name("input_layernorm.weight"), c.Hidden))
+	x = b.node(name("attended"), onnx.OpAdd, onnx.Attr{}, x, y)
+	h := b.norm(name("post_attention_layernorm"), x)
+	gain := b.tensor(name("post_attention_layernorm.weight"), c.Hidden)
+	gate := b.node(name("mlp.act_fn"), onnx.OpUnary, onnx.Attr{Func: onnx.FuncSilu, A: 1}, b.project(name("mlp.gate_proj"), h, c.Hidden, c.Intermediate, gain, false))
+	up := b.project(name("mlp.up_proj"), h, c.Hidden, c.Intermediate, gain, false)
+	y = b.project(name("mlp.down_proj"), b.node(name("mlp.gated"), onnx.OpMul, onnx.Attr{}, gate, up), c.Intermediate, c.Hidden, nil, false)
+	return b.node(HiddenName(i+1), onnx.OpAdd, onnx.Attr{}, x, y)
+}
+
+// attention lets each token look at those before it. Heads of queries share keys and values in groups.
+func (b *builder) attention(name func(string) string, x int, gain *onnx.Tensor) int {
+	c, group := b.c, b.c.Heads/b.c.KVHeads
+	part := func(which string, heads int) int {
+		label := name("self_attn." + which)
+		y := b.project(label+"_proj", x, c.Hidden, heads*c.HeadDim, gain, c.QKVBias)
+		y = b.heads(label, y, heads)
+		if which == "v" {
+			return y
+		}
+		if c.QKNorm {
+			y = b.norm(label+"_norm", y)
+			y = b.node(label+"_norm.gained", onnx.OpMul, onnx.Attr{}, y, b.constant(label+"_norm.weight", b.tensor(label+"_norm.weight", c.HeadDim)))
+		}
+		return b.rotate(label+".rotated", y)
+	}
+	q := b.heads(name("self_attn.q.grouped"), part("q", c.Heads), c.KVHeads, group)
+	k, v := part("k", c.KVHeads), part("v", c.KVHeads)
+	s := b.einsum(name("self_attn.scores"), "tkgd,skd->kgts", q, k)
+	s = b.node(name("self_attn.scaled"), onnx.OpMul, onnx.Attr{}, s, b.scale)
+	s = b.node(name("self_attn.masked"), onnx.OpSelect, onnx.Attr{}, s, b.mask, b.hidden)
+	p := b.node(name("self_attn.softmax"), onnx.OpSoftmax, onnx.Attr{Axes: []int{3}}, s)
+	y := b.einsum(name("self_attn.mixed"), "kgts,skd->tkgd", p, v)
+	y = b.node(name("self_attn.joined"), onnx.OpReshape, onnx.Attr{Shape: []int{b.o.Tokens, c.Heads * c.HeadDim}}, y)
+	return b.project(name("self_attn.o_proj"), y, c.Heads*c.HeadDim, c.Hidden, nil, c.OutputBias)
+}
+
+// head gives logits.
+func (b *builder) head(x int) int {
+	c := b.c
+	if b.o.LastToken && b.o.Tokens > 1 {
+		x = b.node("last", onnx.OpRearrange, onnx.Attr{Maps: []onnx.AxisMap{
+			{Axis: 0, Shape: []int{1}, Index: []int32{int32(b.o.Tokens - 1)}}, {Axis: 1, Shape: []int{c.Hidden}},
+		}}, x)
+	}
+	x = b.norm("model.norm", x)
+	w := b.tensor(b.headTensor(), c.Vocabulary, c.Hidden)
+	gain := b.tensor(finalNorm, c.Hidden)
+	if b.err != nil {
+		return -1
+	}
+	return b.einsum(LogitsName, "ti,oi->to", x, b.constant(headName, gained(w, gain)))
+}

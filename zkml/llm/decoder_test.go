@@ -1,0 +1,175 @@
+package llm
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/prover"
+	"github.com/zkwarp/zkwarp/zkml/quant"
+)
+
+// expected is what testdata/make.py computed.
+type expected struct {
+	Tokens  []int64   `json:"tokens"`
+	Hidden1 []float64 `json:"hidden1"`
+	Logits  []float64 `json:"logits"`
+}
+
+var families = []string{"llama", "qwen2", "qwen3"}
+
+func open(t *testing.T, name string) (*Checkpoint, *expected) {
+	t.Helper()
+	c, err := Open(filepath.Join("testdata", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	data, err := os.ReadFile(filepath.Join("testdata", name, "expected.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e := new(expected)
+	if err := json.Unmarshal(data, e); err != nil {
+		t.Fatal(err)
+	}
+	return c, e
+}
+
+func build(t *testing.T, c *Checkpoint, o Options) *onnx.Model {
+	t.Helper()
+	m, err := Build(c.Config(), c, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// output runs a model and returns its one output.
+func output(t *testing.T, m *onnx.Model, in *onnx.Tensor) []float64 {
+	t.Helper()
+	values, err := m.Run([]*onnx.Tensor{in})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return values[m.Outputs[0]].Float64s()
+}
+
+// distance is the greatest difference, relative to the greatest expected value.
+func distance(t *testing.T, got, want []float64) float64 {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("%d values, expected %d", len(got), len(want))
+	}
+	worst, reach := 0.0, 0.0
+	for i := range want {
+		worst, reach = max(worst, math.Abs(got[i]-want[i])), max(reach, math.Abs(want[i]))
+	}
+	return worst / reach
+}
+
+// TestDecoders compares each family with logits computed elsewhere: whole, by pieces of layers, and for the last token.
+func TestDecoders(t *testing.T) {
+	for _, name := range families {
+		t.Run(name, func(t *testing.T) {
+			c, e := open(t, name)
+			n := len(e.Tokens)
+			tokens := &onnx.Tensor{Shape: []int{n}, Ints: e.Tokens}
+			if d := distance(t, output(t, build(t, c, Options{Tokens: n}), tokens), e.Logits); d > 1e-5 {
+				t.Errorf("logits differ by %g", d)
+			}
+			first := output(t, build(t, c, Options{Tokens: n, To: 1}), tokens)
+			if d := distance(t, first, e.Hidden1); d > 1e-5 {
+				t.Errorf("the hidden state differs by %g", d)
+			}
+			second := build(t, c, Options{Tokens: n, From: 1, LastToken: true})
+			x := second.Values[second.Inputs[0]].Tensor(first)
+			if d := distance(t, output(t, second, x), e.Logits[len(e.Logits)-c.Config().Vocabulary:]); d > 1e-5 {
+				t.Errorf("the last token's logits differ by %g", d)
+			}
+		})
+	}
+}
+
+// TestIdentity sees that a model's identity depends on tokens, layers and weights, and on nothing else.
+func TestIdentity(t *testing.T) {
+	c, _ := open(t, "qwen3")
+	l, _ := open(t, "llama")
+	seen := map[[32]byte]string{}
+	for _, k := range []struct {
+		c *Checkpoint
+		o Options
+	}{{c, Options{Tokens: 4}}, {c, Options{Tokens: 5}}, {c, Options{Tokens: 4, To: 1}}, {c, Options{Tokens: 4, LastToken: true}}, {l, Options{Tokens: 4}}} {
+		name := fmt.Sprint(k.c.Config().Family, k.o)
+		a, b := build(t, k.c, k.o), build(t, k.c, k.o)
+		if a.SHA256 != b.SHA256 {
+			t.Errorf("%s has two identities", name)
+		}
+		if other, ok := seen[a.SHA256]; ok {
+			t.Errorf("%s and %s have one identity", name, other)
+		}
+		seen[a.SHA256] = name
+	}
+}
+
+// TestProve compares the integers of decoders with their floats, and proves the logits of one.
+func TestProve(t *testing.T) {
+	for _, name := range families {
+		t.Run(name, func(t *testing.T) {
+			c, e := open(t, name)
+			m := build(t, c, Options{Tokens: len(e.Tokens)})
+			x := make([]float64, len(e.Tokens))
+			for i, v := range e.Tokens {
+				x[i] = float64(v)
+			}
+			calibration, report, err := quant.Calibrate(m, [][]float64{x}, quant.Options{ResidualBits: 16})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if report.Agreement < 0.8 {
+				t.Errorf("the integers agree with the floats in %.2f of the positions", report.Agreement)
+			}
+			t.Logf("agreement %.2f, mean error %.3g, max %.3g", report.Agreement, report.MeanError, report.MaxError)
+			if name != "qwen3" || testing.Short() {
+				return
+			}
+			p, w, err := quant.Build(m, calibration)
+			if err != nil {
+				t.Fatal(err)
+			}
+			codes, err := quant.QuantizeInput(p, x)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := devicetest.Open(t, "cpu").NewQueue(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			vk, pk, err := prover.Setup(q, p, w, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := prover.Prove(q, pk, codes, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := zkml.Verify(vk, codes, r.Y, r.Proof, nil); err != nil {
+				t.Error(err)
+			}
+			codes[0] ^= 1
+			if err := zkml.Verify(vk, codes, r.Y, r.Proof, nil); err == nil {
+				t.Error("the proof holds for another text")
+			}
+		})
+	}
+}
