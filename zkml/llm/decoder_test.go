@@ -136,7 +136,7 @@ func TestProve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if report.Agreement < 0.8 {
+			if report.Agreement < 0.9 {
 				t.Errorf("the integers agree with the floats in %.2f of the positions", report.Agreement)
 			}
 			t.Logf("agreement %.2f, mean error %.3g, max %.3g", report.Agreement, report.MeanError, report.MaxError)
