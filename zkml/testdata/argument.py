@@ -169,7 +169,7 @@ class Stack:
         self.name, self.n = name, max(2, log(size))
         self.place = {polys[i][0]: (offsets[i], polys[i][1]) for i in order}
         self.params, self.root = params, root
-        need(self.n <= 28 and (params is None or params.n == self.n), "stack size")
+        need(self.n <= 29 and (params is None or params.n == self.n), "stack size")
 
     def prefix(self, poly):
         return prefix(*self.place[poly], self.n)
@@ -226,7 +226,7 @@ class Argument:
         blocks = blocks(alpha, beta)
         order, offsets, size = layout([b.vars for b in blocks])
         depth = log(size)
-        need(depth <= 28, "tree size")
+        need(depth <= 29, "tree size")
         self.log("lookups: identity", (width + 1) * size, bits)
         self.log("lookups: tree", sum(3 * k + 2 for k in range(depth)))
         rho, num, den = tree(self.t, self.rd, depth)
