@@ -182,7 +182,6 @@ func (t *translation) trilu() error {
 type resizing struct {
 	axes                     []resizeAxis
 	mode, transform, nearest string
-	exclude                  bool
 	outside                  float64
 }
 
