@@ -93,7 +93,7 @@ func (t *translation) fold(n *Node, v Value) int {
 			return t.fail(err)
 		}
 	}
-	c, err := n.evaluate(in, &v)
+	c, err := n.evaluateExact(in, &v)
 	if err != nil {
 		return t.fail(t.unsupported("evaluating it on constants: %w", err))
 	}

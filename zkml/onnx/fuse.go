@@ -212,7 +212,7 @@ func (f *fuser) findMoved(id int) *coded {
 // maxFunction bounds the operations of a function that becomes a table.
 const maxFunction = 64
 
-// function replaces a Quantise of a function of one or two codes, element by element, by its table.
+// function replaces a Quantise of a function of one or two codes, element by element, by its table, each operation rounded to float32.
 func (f *fuser) function(n *Node, y codes) bool {
 	var leaves []*coded
 	var ids []int // of the leaves' values
@@ -292,7 +292,7 @@ func (f *fuser) function(n *Node, y codes) bool {
 					in[k] = &Tensor{Shape: []int{}, Real: f.m.Values[id].Const.Real}
 				}
 			}
-			out, err := p.evaluate(in, &Value{Shape: []int{len(x[0])}})
+			out, err := p.evaluateExact(in, &Value{Shape: []int{len(x[0])}})
 			if err != nil {
 				return nil
 			}

@@ -3,6 +3,8 @@ package onnx
 import (
 	"math"
 	"slices"
+
+	"github.com/zkwarp/zkwarp/zkml/internal/real"
 )
 
 // microsoftTable holds the quantised operators that onnxruntime adds. Their definitions leave the arithmetic open, so the formulas here
@@ -202,7 +204,10 @@ func (t *translation) qlinearUnary() error {
 	if err := t.operand(0); err != nil {
 		return err
 	}
-	f := func(v float32) float32 { return float32(logistic(float64(v))) }
+	f := func(v float32) float32 {
+		y, _ := FuncSigmoid.Exact(real.Number(float64(v)), 0, 0).Float32()
+		return y
+	}
 	if t.proto.OpType == "QLinearLeakyRelu" {
 		alpha := float32(t.parameter("alpha", 0.01))
 		f = func(v float32) float32 {

@@ -176,7 +176,7 @@ func (r *rewriter) emit(like *Node, op Op, attr Attr, inputs ...int) int {
 	}
 	v.Name = fmt.Sprintf("%s/%d", r.m.Values[like.Output].Name, len(r.m.Values))
 	if in, constant := r.constants(inputs); constant {
-		c, err := n.evaluate(in, &v)
+		c, err := n.evaluateExact(in, &v)
 		if err != nil {
 			return -1
 		}
