@@ -6,32 +6,57 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
+	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
 // answerFile is the output of a model as a file. The proof is about OutputData
-// alone; the rest follows from it and is there for readers.
+// alone, which has an entry for each output; the rest follows from it and is
+// there for readers.
 type answerFile struct {
-	OutputData [1][]int32 `json:"output_data"`
-	Kind       string     `json:"kind"`   // what values are: none (real numbers), softmax, argmax
-	Values     []float64  `json:"values"` // what the model says
-	Answer     *int       `json:"answer,omitempty"`
-	Label      string     `json:"label,omitempty"`
+	OutputData [][]int32    `json:"output_data"`
+	Kind       string       `json:"kind"`             // what values are: none (real numbers), softmax, argmax
+	Values     []float64    `json:"values,omitempty"` // what the model says, where it has one output
+	Answer     *int         `json:"answer,omitempty"`
+	Label      string       `json:"label,omitempty"`
+	Answers    []int        `json:"answers,omitempty"` // one for each row of a batch
+	Outputs    []outputFile `json:"outputs,omitempty"` // where it has several
+}
+
+// outputFile is one of several outputs.
+type outputFile struct {
+	Name   string    `json:"name"`
+	Shape  []int     `json:"shape"`
+	Values []float64 `json:"values"`
 }
 
 // newAnswer derives everything from the integers.
 func newAnswer(p *graph.Program, y []int32) (*answerFile, error) {
-	said, err := p.Answer(y)
+	all, err := p.Answers(y)
 	if err != nil {
 		return nil, err
 	}
-	out := &answerFile{OutputData: [1][]int32{y}, Kind: said.Kind.String(), Values: said.Values}
-	if best, ok := winner(p, y, said); ok {
+	out := &answerFile{OutputData: p.SplitOutput(y), Kind: all[0].Kind.String()}
+	if len(all) > 1 {
+		for i, said := range all {
+			out.Outputs = append(out.Outputs, outputFile{p.Tensor(p.Outputs[i]).Name, said.Shape, said.Values})
+		}
+		return out, nil
+	}
+	out.Values = all[0].Values
+	if best, ok := winner(p, y, all[0]); ok {
 		out.Answer = &best
 		if best < len(p.Labels) {
 			out.Label = p.Labels[best]
+		}
+	}
+	// The first axis of two counts the inputs of a batch.
+	if shape := p.Tensor(p.Outputs[0]).Shape; len(shape) == 2 && shape[0] > 1 && shape[1] > 1 && all[0].Kind != graph.PostArgMax {
+		for _, best := range graph.ArgMax(y, shape, 1, false) {
+			out.Answers = append(out.Answers, int(best))
 		}
 	}
 	return out, nil
@@ -47,7 +72,7 @@ func winner(p *graph.Program, y []int32, said *graph.Answer) (int, bool) {
 		return int(said.Values[0]), true
 	}
 	shape := p.Tensor(p.Outputs[0]).Shape
-	if len(p.Outputs) > 1 || len(shape) == 0 || len(y) < 2 || shape[len(shape)-1] != len(y) {
+	if len(shape) == 0 || len(y) < 2 || shape[len(shape)-1] != len(y) {
 		return 0, false
 	}
 	return int(graph.ArgMax(y, shape, len(shape)-1, false)[0]), true
@@ -69,13 +94,28 @@ func (f *answerFile) text() string {
 	case f.Answer != nil:
 		return fmt.Sprint(*f.Answer)
 	}
+	if len(f.Answers) > 0 {
+		return fewText(f.Answers, "%d")
+	}
+	if len(f.Outputs) == 0 {
+		return fewText(f.Values, "%.4g")
+	}
 	var parts []string
-	for i, v := range f.Values {
-		if i == 8 {
-			parts = append(parts, fmt.Sprintf("... (%d values)", len(f.Values)))
-			break
-		}
-		parts = append(parts, fmt.Sprintf("%.4g", v))
+	for i := range f.Outputs {
+		parts = append(parts, oneLine(f.Outputs[i].Name)+": "+fewText(f.Outputs[i].Values, "%.4g"))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// fewText writes the first numbers of a list.
+func fewText[T int | float64](list []T, format string) string {
+	const most = 8
+	var parts []string
+	for _, v := range list[:min(len(list), most)] {
+		parts = append(parts, fmt.Sprintf(format, v))
+	}
+	if len(list) > most {
+		parts = append(parts, fmt.Sprintf("... (%d values)", len(list)))
 	}
 	return strings.Join(parts, " ")
 }
@@ -99,21 +139,31 @@ func (a *app) loadAnswer(path string, p *graph.Program) ([]int32, error) {
 // not, the output is rejected.
 func decodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
 	var f struct {
-		output [][]*int32
-		kind   *string
-		values *[]*float64
-		answer *int
-		label  *string
+		output  [][]*int32
+		kind    *string
+		values  *[]*float64
+		answer  *int
+		label   *string
+		answers *[]*int
+		outputs *[]json.RawMessage
 	}
-	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label}); err != nil {
+	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label,
+		"answers": &f.answers, "outputs": &f.outputs}); err != nil {
 		return nil, inputError("not an output file: %w", err)
 	}
-	if len(f.output) != 1 {
-		return nil, inputError("output_data has %d entries, want 1", len(f.output))
+	if len(f.output) != len(p.Outputs) {
+		return nil, inputError("output_data has %d entries, want %d", len(f.output), len(p.Outputs))
 	}
-	y, err := present(f.output[0])
-	if err != nil {
-		return nil, inputError("output_data[0]: %w", err)
+	var y []int32
+	for i, list := range f.output {
+		part, err := present(list)
+		if out := p.Tensor(p.Outputs[i]); err == nil && len(f.output) > 1 && len(part) != out.Len() {
+			err = fmt.Errorf("%d values, expected %d for output %s %s", len(part), out.Len(), tensorio.Name(out.Name), tensorio.ShapeText(out.Shape))
+		}
+		if err != nil {
+			return nil, inputError("output_data[%d]: %w", i, err)
+		}
+		y = append(y, part...)
 	}
 	want, err := newAnswer(p, y)
 	if err != nil {
@@ -127,6 +177,21 @@ func decodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
 			return nil, disagree("values")
 		}
 	}
+	if f.answers != nil {
+		if answers, err := present(*f.answers); err != nil || !slices.Equal(answers, want.Answers) {
+			return nil, disagree("answers")
+		}
+	}
+	if f.outputs != nil {
+		if len(*f.outputs) != len(want.Outputs) {
+			return nil, disagree("outputs")
+		}
+		for i, text := range *f.outputs {
+			if field := differs(text, &want.Outputs[i]); field != "" {
+				return nil, disagree(fmt.Sprintf("outputs[%d]%s", i, field))
+			}
+		}
+	}
 	switch {
 	case f.kind != nil && *f.kind != want.Kind:
 		return nil, disagree("kind")
@@ -136,6 +201,29 @@ func decodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
 		return nil, disagree("label")
 	}
 	return y, nil
+}
+
+// differs names the field of one of several outputs that is not what it must be; all three must be there.
+func differs(text []byte, want *outputFile) string {
+	var f struct {
+		name   *string
+		shape  []*int
+		values []*float64
+	}
+	if err := decodeObject(text, map[string]any{"name": &f.name, "shape": &f.shape, "values": &f.values}); err != nil {
+		return " (" + err.Error() + ")"
+	}
+	shape, bad := present(f.shape)
+	values, err := present(f.values)
+	switch {
+	case f.name == nil || *f.name != want.Name:
+		return ".name"
+	case bad != nil || !slices.Equal(shape, want.Shape):
+		return ".shape"
+	case err != nil || !near(values, want.Values):
+		return ".values"
+	}
+	return ""
 }
 
 // present are the values of a list without nulls, which would pass for zeros.

@@ -37,18 +37,20 @@ func (f *calibrationFlags) options() quant.Options {
 
 func (a *app) calibrateCommand() *cobra.Command {
 	var (
-		data, out string
-		f         calibrationFlags
-		m         modelFlags
+		data []string
+		out  string
+		f    calibrationFlags
+		m    modelFlags
 	)
 	c := &cobra.Command{
 		Use:   "calibrate MODEL --data PATH -o FILE.zkcal",
 		Short: "Choose the integer program of a model, and report its accuracy",
 		Long: "Runs the model on samples of its input and decides how its numbers become integers. The report compares the\n" +
-			"integer program with the model, tensor by tensor. --data is a file of samples or a folder of such files.",
+			"integer program with the model, tensor by tensor. --data is a file of samples or a folder of such files. A model with\n" +
+			"several inputs takes JSON or .npz files with an entry for each, or --data NAME=PATH for each.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if data == "" || out == "" {
+			if len(data) == 0 || out == "" {
 				return usageError("pass --data PATH and -o FILE.zkcal")
 			}
 			if err := a.checkOutputs(out); err != nil {
@@ -61,7 +63,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 			if err := a.enough("model "+args[0], modelBytes(model)); err != nil {
 				return err
 			}
-			samples, err := a.loadSamples(data, inputShape(model))
+			samples, err := a.loadSamples(data, modelInputs(model))
 			if err != nil {
 				return err
 			}
@@ -82,15 +84,11 @@ func (a *app) calibrateCommand() *cobra.Command {
 			return a.wrote(out, map[string]any{"file": out, "report": report}, "%s%s written", reportText(report), out)
 		},
 	}
-	c.Flags().StringVar(&data, "data", "", "samples of the input: a JSON, .npy or PNG file, or a folder of them")
+	c.Flags().StringArrayVar(&data, "data", nil, "samples of the input: a JSON, .npy, .npz or PNG file, or a folder of them; or NAME=PATH for each input")
 	c.Flags().StringVarP(&out, "output", "o", "", "the calibration to write")
 	m.register(c)
 	f.register(c)
 	return c
-}
-
-func (m *modelFlags) register(c *cobra.Command) {
-	c.Flags().StringArrayVar(&m.dims, "dim", nil, "length of a symbolic axis, name=value (a first axis without one is 1)")
 }
 
 // reportText is the accuracy report as a table.

@@ -114,6 +114,10 @@ var errorCases = []errorCase{
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch=0"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --dim batch=1 --dim batch=2"},
+	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --const mask"},
+	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --const mask=nan"},
+	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --const mask=1 --const mask=2"},
+	{ExitUsage, "prove --key @/m.pk --input y=@/x.json -o @/n"},
 	{ExitUsage, "demo --image 200"},
 	{ExitUsage, "bench nothing"},
 	{ExitUsage, "bench card --case ("},
@@ -151,6 +155,9 @@ var errorCases = []errorCase{
 	{ExitInput, "prove --key @/m.pk --input @/range.json -o @/n"},
 	{ExitInput, "prove --key @/m.pk --input @/extra.json -o @/n"},
 	{ExitInput, "prove --key @/m.pk --input @/two.npy -o @/n"},
+	{ExitInput, "prove --key @/m.pk --input @/named.json -o @/n"},
+	{ExitUnsupported, "calibrate @/m.onnx --data @/x.json -o @/n --const y=1"},
+	{ExitUnsupported, "calibrate @/m.onnx --data @/x.json -o @/n --select y"},
 	{ExitInput, "mock --key @/m.pk --input @/text"},
 	{ExitInput, "security @/x.proof"},
 	{ExitInput, "verify --key @/m.pk --input @/x.json --output @/x.out.json @/x.proof"},
@@ -219,16 +226,14 @@ func badFiles(t *testing.T, dir string) {
 		binary.LittleEndian.PutUint32(data[8:], v)
 		return data
 	}
-	npy := func(descr, shape string, body []byte) []byte {
-		head := fmt.Sprintf("{'descr': '%s', 'fortran_order': False, 'shape': (%s), }\n", descr, shape)
-		return append(binary.LittleEndian.AppendUint16([]byte("\x93NUMPY\x01\x00"), uint16(len(head))), append([]byte(head), body...)...)
-	}
+	npy := npyOf
 	put("empty", nil)
 	put("text", []byte("this is no artefact\nof ours"))
 	put("shape.json", []byte(`{"input_data": [[1, 2, 3]]}`))
 	put("nan.json", []byte(`{"input_data": [[[0.5, NaN], [1, 0]]]}`))
 	put("range.json", []byte(`{"input_data": [[[0.5, 1e6], [1, 0]]]}`))
 	put("extra.json", []byte(`{"input_data": [[[0.5, 0], [1, 0]]], "more": 1}`))
+	put("named.json", []byte(`{"y": [[0.5, 0], [1, 0]]}`))
 	put("nan.npy", npy("<f4", "4,", []byte{0, 0, 0, 0, 0, 0, 0xc0, 0x7f, 0, 0, 0, 0, 0, 0, 0, 0}))
 	put("huge.npy", npy("<f4", "1000000, 1000000", []byte{0, 0, 0, 0}))
 	put("two.npy", npy("|u1", "2, 4", make([]byte, 8)))

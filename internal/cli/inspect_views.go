@@ -16,17 +16,20 @@ import (
 // and whether its fields agree takes the key.
 func viewAnswer(path string, data []byte) (*view, error) {
 	f := struct {
-		output [][]int32
-		kind   string
-		values []float64
-		answer *int
-		label  string
+		output  [][]int32
+		kind    string
+		values  []float64
+		answer  *int
+		label   string
+		answers []int
+		outputs []outputFile
 	}{}
-	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label}); err != nil {
+	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label,
+		"answers": &f.answers, "outputs": &f.outputs}); err != nil {
 		return nil, inputError("file %s: a JSON object, but no answer: %w", path, err)
 	}
-	if len(f.output) != 1 {
-		return nil, inputError("file %s: output_data has %d entries, want 1", path, len(f.output))
+	if len(f.output) == 0 || len(f.output) > 1 && len(f.outputs) != len(f.output) {
+		return nil, inputError("file %s: output_data has %d entries, outputs %d", path, len(f.output), len(f.outputs))
 	}
 	v := &view{Kind: "answer"}
 	if f.answer != nil {
@@ -35,23 +38,33 @@ func viewAnswer(path string, data []byte) (*view, error) {
 	if f.label != "" {
 		v.fact("label", f.label)
 	}
+	if len(f.answers) > 0 {
+		v.fact("answers", fewText(f.answers, "%d"))
+	}
 	if f.kind != "" {
 		v.fact("values are", f.kind)
 	}
 	v.fact("to believe it", "zkwarp verify, with key, input and proof")
-	t := table{Name: "output", Columns: []string{"element", "integer"}}
-	derived := len(f.values) == len(f.output[0])
-	if derived {
-		t.Columns = append(t.Columns, "value")
-	}
-	for i, y := range f.output[0] {
-		row := []any{i, int(y)}
-		if derived {
-			row = append(row, f.values[i])
+	for i, output := range f.output {
+		name, values := "output", f.values
+		if len(f.output) > 1 {
+			name, values = f.outputs[i].Name, f.outputs[i].Values
+			v.fact(numbered("output", i, len(f.output)), name+" "+tensorio.ShapeText(f.outputs[i].Shape))
 		}
-		t.Rows = append(t.Rows, row)
+		t := table{Name: name, Columns: []string{"element", "integer"}}
+		derived := len(values) == len(output)
+		if derived {
+			t.Columns = append(t.Columns, "value")
+		}
+		for i, y := range output {
+			row := []any{i, int(y)}
+			if derived {
+				row = append(row, values[i])
+			}
+			t.Rows = append(t.Rows, row)
+		}
+		v.Tables = append(v.Tables, t)
 	}
-	v.Tables = append(v.Tables, t)
 	return v, nil
 }
 

@@ -24,6 +24,9 @@ func TestMain(m *testing.M) {
 	if shared.dir != "" {
 		os.RemoveAll(shared.dir)
 	}
+	if several.dir != "" {
+		os.RemoveAll(several.dir)
+	}
 	os.Exit(code)
 }
 

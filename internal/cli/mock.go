@@ -9,15 +9,16 @@ import (
 
 func (a *app) mockCommand() *cobra.Command {
 	var (
-		calibration, key, input, out string
-		m                            modelFlags
+		calibration, key, out string
+		input                 []string
+		m                     modelFlags
 	)
 	c := &cobra.Command{
 		Use:   "mock (MODEL --calibration FILE.zkcal | --key FILE.pk) --input FILE",
 		Short: "Run the integer program without proving anything",
 		Args:  cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if input == "" || (len(args) == 1) == (key != "") || (len(args) == 1) != (calibration != "") {
+			if len(input) == 0 || (len(args) == 1) == (key != "") || (len(args) == 1) != (calibration != "") {
 				return usageError("pass --input and either MODEL with --calibration, or --key; usage: %s", cmd.UseLine())
 			}
 			printed := a.json && out == "-" // the one object is the answer
@@ -60,7 +61,7 @@ func (a *app) mockCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&calibration, "calibration", "", "the calibration of the model")
 	c.Flags().StringVar(&key, "key", "", "a prover's key, instead of model and calibration")
-	c.Flags().StringVar(&input, "input", "", "the input: JSON, .npy or PNG")
+	inputFlag(c, &input)
 	c.Flags().StringVarP(&out, "output", "o", "-", "where to write the answer")
 	m.register(c)
 	return c

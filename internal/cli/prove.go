@@ -12,14 +12,17 @@ import (
 )
 
 func (a *app) proveCommand() *cobra.Command {
-	var key, input, out, context string
+	var (
+		key, out, context string
+		input             []string
+	)
 	c := &cobra.Command{
 		Use:   "prove --key FILE.pk --input FILE -o FILE.proof",
 		Short: "Run a model on an input and prove its answer",
 		Long:  "Writes the proof, and beside it the answer: x.proof and x.out.json.\nThe proof is binding, not zero-knowledge.",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if key == "" || input == "" || out == "" {
+			if key == "" || len(input) == 0 || out == "" {
 				return usageError("pass --key FILE.pk, --input FILE and -o FILE.proof")
 			}
 			answerPath := answerName(out)
@@ -60,7 +63,7 @@ func (a *app) proveCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&key, "key", "", "the prover's key")
-	c.Flags().StringVar(&input, "input", "", "the input: JSON, .npy or PNG")
+	inputFlag(c, &input)
 	c.Flags().StringVarP(&out, "output", "o", "", "the proof to write")
 	c.Flags().StringVar(&context, "context", "", "text to tie the proof to, such as a nonce of the verifier's")
 	return c

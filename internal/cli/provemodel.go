@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -13,11 +15,12 @@ import (
 
 func (a *app) proveModelCommand() *cobra.Command {
 	var (
-		model, input, data, out string
-		gpu, multi              bool
-		chunk                   float64
-		m                       modelFlags
-		f                       calibrationFlags
+		model, out  string
+		input, data []string
+		gpu, multi  bool
+		chunk       float64
+		m           modelFlags
+		f           calibrationFlags
 	)
 	c := &cobra.Command{
 		Use:   "prove-model --model FILE.onnx --input FILE",
@@ -26,7 +29,7 @@ func (a *app) proveModelCommand() *cobra.Command {
 			"accuracy on others; for real use run calibrate, setup and prove.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if model == "" || input == "" {
+			if model == "" || len(input) == 0 {
 				return usageError("pass --model FILE.onnx and --input FILE")
 			}
 			name, err := a.gpuFlags(cmd, gpu, multi, chunk)
@@ -47,18 +50,21 @@ func (a *app) proveModelCommand() *cobra.Command {
 			if err := a.enough("model "+model, modelBytes(onnxModel)); err != nil {
 				return err
 			}
-			shape := inputShape(onnxModel)
-			values, err := a.loadValues(input, shape)
+			inputs := modelInputs(onnxModel)
+			values, err := a.loadValues(input, inputs)
 			if err != nil {
 				return err
 			}
 			samples := [][]float64{values}
-			if data != "" {
-				if samples, err = a.loadSamples(data, shape); err != nil {
+			if len(data) > 0 {
+				if samples, err = a.loadSamples(data, inputs); err != nil {
 					return err
 				}
 			}
+			p := a.startProgress("calibrate", 1)
+			p.begin(fmt.Sprintf("%d samples", len(samples)))
 			cal, report, err := quant.Calibrate(onnxModel, samples, f.options())
+			p.end()
 			if err != nil {
 				return modelError(model, err)
 			}
@@ -66,9 +72,9 @@ func (a *app) proveModelCommand() *cobra.Command {
 			if err != nil {
 				return modelError(model, err)
 			}
-			x, err := quant.QuantizeInput(program, values)
+			x, err := quantiseInput(input, program, values)
 			if err != nil {
-				return inputError("input %s: %w", input, err)
+				return err
 			}
 			vk, pk, setup, err := a.setupKeys(cmd.Context(), name, program, weights, zkprover.SetupOptions{})
 			if err != nil {
@@ -101,18 +107,24 @@ func (a *app) proveModelCommand() *cobra.Command {
 				}
 			}
 			security := zkml.Security(vk)
+			digest := vk.Digest()
+			kept := ""
+			if out != "" {
+				kept = fmt.Sprintf("\nwritten  %s, %s, %s, %s", names[0], names[1], names[2], names[3])
+			}
 			return a.result(map[string]any{
-				"device": r.device.Name(), "answer": answer, "verified": true, "setup_ms": milliseconds(setup), "prove_ms": milliseconds(r.time),
-				"verify_ms": milliseconds(verify), "stages_ms": stageObject(r.Timings), "proof_bytes": len(r.Proof),
-				"security_bits": security.Sum, "security_bits_min_round": security.Min, "calibration": report, "files": names,
-			}, "device   %s\nanswer   %s\nsetup    %s\nprove    %s  total %s\nproof    %s, %.1f bits (union), binding, not zero-knowledge\nverify   accepted in %s",
-				r.device.Info(), answer.text(), durationText(setup), stageText(r.Timings), durationText(r.time),
-				sizeText(int64(len(r.Proof))), security.Sum, durationText(verify))
+				"device": r.device.Name(), "answer": answer, "verified": true, "weights": onnxModel.Weights(), "setup_ms": milliseconds(setup),
+				"prove_ms": milliseconds(r.time), "verify_ms": milliseconds(verify), "stages_ms": stageObject(r.Timings), "proof_bytes": len(r.Proof),
+				"security_bits": security.Sum, "security_bits_min_round": security.Min, "key_digest": hexText(digest[:]), "calibration": report, "files": names,
+			}, "device   %s\nmodel    %s: %s weights; integers agree in %.1f %% of %d rows on %d samples\nanswer   %s\nsetup    %s\nprove    %s  total %s\nproof    %s, %.1f bits (union), binding, not zero-knowledge\nverify   accepted in %s%s",
+				r.device.Info(), filepath.Base(model), grouped(int64(onnxModel.Weights())), 100*report.Agreement, report.Rows, report.Samples,
+				answer.text(), durationText(setup), stageText(r.Timings), durationText(r.time),
+				sizeText(int64(len(r.Proof))), security.Sum, durationText(verify), kept)
 		},
 	}
 	c.Flags().StringVar(&model, "model", "", "the ONNX model")
-	c.Flags().StringVar(&input, "input", "", "the input: JSON, .npy or PNG")
-	c.Flags().StringVar(&data, "data", "", "samples for calibration (default: the input alone)")
+	inputFlag(c, &input)
+	c.Flags().StringArrayVar(&data, "data", nil, "samples for calibration, as calibrate takes them (default: the input alone)")
 	c.Flags().StringVarP(&out, "output", "o", "", "name for NAME.vk, NAME.pk, NAME.proof and NAME.out.json (default: keep nothing)")
 	c.Flags().BoolVar(&gpu, "gpu", false, "same as --device cuda:0")
 	c.Flags().BoolVar(&multi, "multi-gpu", false, "same as --device cuda:all; one proof uses the first GPU so far")

@@ -4,15 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
+	"math"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -24,7 +24,50 @@ import (
 // This file holds the steps that several verbs share.
 
 // modelFlags are the flags of verbs that read an ONNX model.
-type modelFlags struct{ dims []string }
+type modelFlags struct{ dims, consts, outputs []string }
+
+func (f *modelFlags) register(c *cobra.Command) {
+	c.Flags().StringArrayVar(&f.dims, "dim", nil, "length of a symbolic axis: NAME=LENGTH, or INPUT:AXIS=LENGTH (a first axis without one is 1)")
+	c.Flags().StringArrayVar(&f.consts, "const", nil, "fix an input, INPUT=NUMBER for all of its elements: a mask that hides nothing, a switch")
+	c.Flags().StringArrayVar(&f.outputs, "select", nil, "an output to keep, by name; may be repeated (default: all of them)")
+}
+
+// options are the flags for the importer.
+func (f *modelFlags) options() (onnx.Options, error) {
+	o := onnx.Options{Dims: map[string]int{}, Fix: map[string]float64{}, Outputs: f.outputs}
+	for _, d := range f.dims {
+		name, value, ok := cutLast(d)
+		n, err := strconv.Atoi(value)
+		if !ok || name == "" || err != nil || n < 1 {
+			return o, usageError("--dim %q: want name=length, such as batch=1", d)
+		}
+		if _, twice := o.Dims[name]; twice {
+			return o, usageError("--dim %s is given twice", name)
+		}
+		o.Dims[name] = n
+	}
+	for _, d := range f.consts {
+		name, value, ok := cutLast(d)
+		v, err := strconv.ParseFloat(value, 64)
+		if !ok || name == "" || err != nil || math.IsNaN(v) || math.IsInf(v, 0) {
+			return o, usageError("--const %q: want input=number, such as attention_mask=1", d)
+		}
+		if _, twice := o.Fix[name]; twice {
+			return o, usageError("--const %s is given twice", name)
+		}
+		o.Fix[name] = v
+	}
+	return o, nil
+}
+
+// cutLast cuts NAME=VALUE; names may have equals signs.
+func cutLast(s string) (name, value string, ok bool) {
+	i := strings.LastIndexByte(s, '=')
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+1:], true
+}
 
 // loadModel reads and checks a model.
 func (a *app) loadModel(path string, f modelFlags) (*onnx.Model, error) {
@@ -37,19 +80,12 @@ func (a *app) loadModel(path string, f modelFlags) (*onnx.Model, error) {
 
 // loadModelData is loadModel for the contents of a file.
 func (a *app) loadModelData(path string, data []byte, f modelFlags) (*onnx.Model, error) {
-	dims := map[string]int{}
-	for _, d := range f.dims {
-		name, value, ok := strings.Cut(d, "=")
-		n, err := strconv.Atoi(value)
-		if !ok || name == "" || err != nil || n < 1 {
-			return nil, usageError("--dim %q: want name=length, such as batch=1", d)
-		}
-		if _, twice := dims[name]; twice {
-			return nil, usageError("--dim %s is given twice", name)
-		}
-		dims[name] = n
+	o, err := f.options()
+	if err != nil {
+		return nil, err
 	}
-	m, err := onnx.Parse(data, onnx.Options{Dims: dims, Folder: modelFolder(path)})
+	o.Folder = modelFolder(path)
+	m, err := onnx.Parse(data, o)
 	return m, modelError(path, err)
 }
 
@@ -103,6 +139,9 @@ func (a *app) loadProgram(model, calibration string, f modelFlags) (*graph.Progr
 	}
 	p, w, err := quant.Build(m, c)
 	if err != nil {
+		if c.Model != m.SHA256 {
+			err = fmt.Errorf("%w (--const and --select must be those that calibrate was given)", err)
+		}
 		return nil, nil, modelError(model, fmt.Errorf("with calibration %s: %w", calibration, err))
 	}
 	return p, w, nil
@@ -145,81 +184,6 @@ func (a *app) loadProvingKey(path string) (*zkprover.ProvingKey, error) {
 // artefact is the magic string that a file begins with, if it is long enough.
 func artefact(data []byte) string {
 	return string(data[:min(8, len(data))])
-}
-
-// loadInput reads one input and turns it into the program's integers.
-func (a *app) loadInput(path string, p *graph.Program) ([]int32, error) {
-	shape := p.Tensor(p.Inputs[0]).Shape
-	if len(p.Inputs) > 1 {
-		shape = []int{p.InputLen()}
-	}
-	values, err := a.loadValues(path, shape)
-	if err != nil {
-		return nil, err
-	}
-	x, err := quant.QuantizeInput(p, values)
-	if err != nil {
-		return nil, inputError("input %s: %w", path, err)
-	}
-	return x, nil
-}
-
-// inputShape is the shape that files of samples have: that of the input, or of several inputs' elements one after the other.
-func inputShape(m *onnx.Model) []int {
-	if len(m.Inputs) == 1 {
-		return m.Values[m.Inputs[0]].Shape
-	}
-	n := 0
-	for _, id := range m.Inputs {
-		n += tensorio.Elements(m.Values[id].Shape)
-	}
-	return []int{n}
-}
-
-func (a *app) loadValues(path string, shape []int) ([]float64, error) {
-	data, err := a.readFile("input", path)
-	if err != nil {
-		return nil, err
-	}
-	values, err := tensorio.ReadOne(data, shape)
-	if err != nil {
-		return nil, inputError("input %s: %w", path, err)
-	}
-	return values, nil
-}
-
-// loadSamples reads the inputs in a file, or in all files of a folder.
-func (a *app) loadSamples(path string, shape []int) ([][]float64, error) {
-	files := []string{path}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		entries, err := os.ReadDir(path)
-		if err != nil {
-			return nil, inputError("reading samples %s: %w", path, plainFS(err))
-		}
-		files = nil
-		for _, e := range entries {
-			if !strings.HasPrefix(e.Name(), ".") {
-				files = append(files, filepath.Join(path, e.Name()))
-			}
-		}
-		slices.Sort(files)
-	}
-	var out [][]float64
-	for _, f := range files {
-		data, err := a.readFile("samples", f)
-		if err != nil {
-			return nil, err
-		}
-		part, err := tensorio.Read(data, shape)
-		if err != nil {
-			return nil, inputError("samples %s: %w", f, err)
-		}
-		out = append(out, part...)
-	}
-	if len(out) == 0 {
-		return nil, inputError("samples %s: the folder is empty", path)
-	}
-	return out, nil
 }
 
 // work is the number of multiply-adds and table look-ups of a program, by

@@ -11,9 +11,10 @@ import (
 
 func (a *app) verifyCommand() *cobra.Command {
 	var (
-		key, input, answer, context string
-		model, calibration          string
-		m                           modelFlags
+		key, answer, context string
+		model, calibration   string
+		input                []string
+		m                    modelFlags
 	)
 	c := &cobra.Command{
 		Use:   "verify --key FILE.vk --input FILE --output FILE.out.json FILE.proof",
@@ -21,7 +22,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		Long:  "Exit code 0 means: the network in the key, run on this input, gives this output. Exit code 1 names the check that failed.",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if key == "" || input == "" || answer == "" {
+			if key == "" || len(input) == 0 || answer == "" {
 				return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
 			}
 			vk, err := a.loadVerifyingKey(key)
@@ -61,7 +62,7 @@ func (a *app) verifyCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&key, "key", "", "the verifier's key")
-	c.Flags().StringVar(&input, "input", "", "the input: JSON, .npy or PNG")
+	inputFlag(c, &input)
 	c.Flags().StringVar(&answer, "output", "", "the answer that came with the proof")
 	c.Flags().StringVar(&context, "context", "", "text that the proof is tied to")
 	c.Flags().StringVar(&model, "model", "", "the model, for keys with public weights")

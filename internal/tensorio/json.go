@@ -6,91 +6,143 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// ReadJSON decodes {"input_data": [input]}: a list with one entry for each of
-// the model's inputs, of which there is one. The input is a rectangular
-// nesting of finite numbers.
-func ReadJSON(file []byte) (Tensor, error) {
+// readObject decodes a JSON object with one sample of a model's inputs: {"input_data": [first, second, ...]}, or an entry for each
+// input under its name. Each is a rectangular nesting of finite numbers.
+func readObject(file []byte, inputs []Input) ([]Tensor, error) {
 	d := json.NewDecoder(bytes.NewReader(file))
 	d.UseNumber()
 	if err := expect(d, json.Delim('{'), "the file"); err != nil {
-		return Tensor{}, err
+		return nil, err
 	}
-	var t Tensor
-	seen := false
+	out := make([]Tensor, len(inputs))
+	seen := make([]bool, len(inputs))
+	listed, named := false, false
 	for d.More() {
-		key, err := d.Token()
+		tok, err := d.Token()
 		if err != nil {
-			return Tensor{}, jsonError(d, err)
+			return nil, jsonError(d, err)
 		}
-		if key != "input_data" {
-			return Tensor{}, fmt.Errorf("unknown field %q, want input_data alone", key)
-		}
-		if seen {
-			return Tensor{}, fmt.Errorf("field input_data occurs twice")
-		}
-		seen = true
-		if t, err = readInputs(d); err != nil {
-			return Tensor{}, err
+		key, _ := tok.(string)
+		k := slices.IndexFunc(inputs, func(in Input) bool { return in.Name == key })
+		switch {
+		case key == listField && listed, k >= 0 && seen[k] && !listed:
+			return nil, fmt.Errorf("field %s occurs twice", Name(key))
+		case key == listField && !named:
+			listed = true
+			if err := readList(d, inputs, out); err != nil {
+				return nil, err
+			}
+		case k >= 0 && !listed:
+			named, seen[k] = true, true
+			r := nestReader{d: d, name: Name(key)}
+			if out[k], err = r.tensor(inputs[k].Shape); err != nil {
+				return nil, err
+			}
+		default:
+			return nil, fmt.Errorf("unknown field %q, want %s alone or the model's inputs: %s", key, listField, InputsText(inputs))
 		}
 	}
 	if _, err := d.Token(); err != nil { // the closing brace
-		return Tensor{}, jsonError(d, err)
+		return nil, jsonError(d, err)
 	}
-	if !seen {
-		return Tensor{}, fmt.Errorf("field input_data is missing")
+	if k := slices.Index(seen, false); !listed && !named {
+		return nil, fmt.Errorf("field %s is missing", listField)
+	} else if !listed && k >= 0 {
+		return nil, fmt.Errorf("input %s is missing; the model takes %s", Name(inputs[k].Name), InputsText(inputs))
 	}
 	if _, err := d.Token(); err != io.EOF {
-		return Tensor{}, fmt.Errorf("byte %d: more after the end of the object", d.InputOffset())
+		return nil, fmt.Errorf("byte %d: more after the end of the object", d.InputOffset())
 	}
-	return t, nil
+	return out, nil
 }
 
-func readInputs(d *json.Decoder) (Tensor, error) {
-	if err := expect(d, json.Delim('['), "input_data"); err != nil {
-		return Tensor{}, err
+// listField holds the inputs in order.
+const listField = "input_data"
+
+// readList reads the list of all inputs.
+func readList(d *json.Decoder, inputs []Input, out []Tensor) error {
+	if err := expect(d, json.Delim('['), listField); err != nil {
+		return err
 	}
-	if !d.More() {
-		return Tensor{}, fmt.Errorf("input_data is empty, want one input")
+	for k := range inputs {
+		if !d.More() {
+			return fmt.Errorf("input_data has %d entries, but the model takes %d: %s", k, len(inputs), InputsText(inputs))
+		}
+		r := nestReader{d: d, name: listField, path: []int{k}}
+		var err error
+		if out[k], err = r.tensor(inputs[k].Shape); err != nil {
+			return err
+		}
 	}
-	r := nestReader{d: d, path: []int{0}}
-	tok, err := d.Token()
-	if err != nil {
-		return Tensor{}, jsonError(d, err)
+	switch {
+	case d.More() && len(inputs) == 1:
+		return fmt.Errorf("input_data has more than one entry, but the model takes one input")
+	case d.More():
+		return fmt.Errorf("input_data has more than %d entries, but the model takes no more: %s", len(inputs), InputsText(inputs))
 	}
-	if tok != json.Delim('[') {
-		return Tensor{}, fmt.Errorf("input_data[0] is %s, want an array: {\"input_data\": [[...]]}", tokenText(tok))
-	}
-	if err := r.array(0); err != nil {
-		return Tensor{}, err
-	}
-	if d.More() {
-		return Tensor{}, fmt.Errorf("input_data has more than one entry, but the model takes one input")
-	}
-	_, err = d.Token()
-	return Tensor{Shape: r.shape, Data: r.data}, jsonError(d, err)
+	_, err := d.Token()
+	return jsonError(d, err)
 }
 
 // nestReader reads a rectangular nesting of numbers. The first path down
 // fixes the lengths, all others must agree.
 type nestReader struct {
 	d     *json.Decoder
-	shape []int // lengths known so far; -1 while an axis' first array is open
-	deep  bool  // the depth is known: numbers have been seen
-	path  []int // indices of the current element, for messages
+	name  string // what is read, for messages
+	shape []int  // lengths known so far; -1 while an axis' first array is open
+	deep  bool   // the depth is known: numbers have been seen
+	path  []int  // indices of the current element, for messages
 	data  []float64
 }
 
 func (r *nestReader) where() string {
 	var b strings.Builder
-	b.WriteString("input_data")
+	b.WriteString(r.name)
 	for _, i := range r.path {
 		b.WriteString("[" + strconv.Itoa(i) + "]")
 	}
 	return b.String()
+}
+
+// tensor reads all of it, which must fit a shape. A single number will do for a tensor of one element.
+func (r *nestReader) tensor(want []int) (Tensor, error) {
+	tok, err := r.d.Token()
+	if err != nil {
+		return Tensor{}, jsonError(r.d, err)
+	}
+	number, single := tok.(json.Number)
+	what := r.where()
+	switch {
+	case tok == json.Delim('['):
+		err = r.array(0)
+	case single && Elements(want) == 1:
+		r.shape = []int{}
+		err = r.number(number)
+	default:
+		err = fmt.Errorf("%s is %s, want an array of shape %s", what, tokenText(tok), ShapeText(want))
+	}
+	if err != nil {
+		return Tensor{}, err
+	}
+	if !sameLayout(r.shape, want) {
+		return Tensor{}, fmt.Errorf("%s has shape %s, the model takes %s", what, ShapeText(r.shape), ShapeText(want))
+	}
+	return Tensor{Shape: r.shape, Data: r.data}, nil
+}
+
+// number takes one number.
+func (r *nestReader) number(v json.Number) error {
+	f, err := strconv.ParseFloat(string(v), 64)
+	if err != nil {
+		return fmt.Errorf("%s is %s, want a finite number", r.where(), v)
+	}
+	r.data = append(r.data, f)
+	return nil
 }
 
 // array reads the rest of an array whose opening bracket has been read.
@@ -142,12 +194,7 @@ func (r *nestReader) element(depth int) error {
 			return fmt.Errorf("%s is a number, but others at this depth are arrays", r.where())
 		}
 		r.deep = true
-		f, err := strconv.ParseFloat(string(v), 64)
-		if err != nil {
-			return fmt.Errorf("%s is %s, want a finite number", r.where(), v)
-		}
-		r.data = append(r.data, f)
-		return nil
+		return r.number(v)
 	}
 	return fmt.Errorf("%s is %s, want a number", r.where(), tokenText(tok))
 }

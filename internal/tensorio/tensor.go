@@ -24,6 +24,7 @@ const (
 	JSON Format = iota
 	NPY
 	PNG
+	NPZ
 )
 
 // Detect tells a file's format by its first bytes.
@@ -33,6 +34,8 @@ func Detect(file []byte) Format {
 		return NPY
 	case len(file) >= len(pngMagic) && string(file[:len(pngMagic)]) == pngMagic:
 		return PNG
+	case len(file) >= len(zipMagic) && string(file[:len(zipMagic)]) == zipMagic:
+		return NPZ
 	}
 	return JSON
 }
@@ -73,15 +76,14 @@ func read(file []byte, shape []int, most int) ([][]float64, error) {
 		return split(t, shape)
 	case PNG:
 		return readPNG(file, shape, most)
+	case NPZ:
+		return nil, fmt.Errorf("an .npz archive has arrays under the names of inputs, and none of these is known here")
 	}
-	t, err := ReadJSON(file)
+	tensors, err := readObject(file, []Input{{listField, shape}})
 	if err != nil {
 		return nil, err
 	}
-	if !sameLayout(t.Shape, shape) {
-		return nil, fmt.Errorf("input_data[0] has shape %s, the model takes %s", ShapeText(t.Shape), ShapeText(shape))
-	}
-	return [][]float64{t.Data}, nil
+	return [][]float64{tensors[0].Data}, nil
 }
 
 // split cuts an array into inputs of the given shape.

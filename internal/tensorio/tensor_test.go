@@ -215,6 +215,49 @@ func crc(b []byte) uint32 {
 	return ^c
 }
 
+// Whatever a file holds, a model with two inputs gets all of both or an error of one line.
+func FuzzReadInputs(f *testing.F) {
+	inputs := []Input{{"a", []int{2}}, {"b c", []int{1}}}
+	f.Add([]byte(`{"input_data": [[1, 2], 3]}`))
+	f.Add([]byte(`{"b c": [1], "a": [[1, 2]]}`))
+	f.Add([]byte("PK\x03\x04"))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		got, err := ReadInputs(file, inputs)
+		if err != nil {
+			if strings.ContainsAny(err.Error(), "\n\x00") {
+				t.Fatalf("error of several lines: %q", err)
+			}
+			return
+		}
+		for _, x := range got {
+			if len(x) != 3 {
+				t.Fatalf("sample of %d values", len(x))
+			}
+		}
+	})
+}
+
+func TestReadInputs(t *testing.T) {
+	inputs := []Input{{"a", []int{2}}, {"b c", []int{1}}}
+	for _, file := range []string{`{"input_data": [[1, 2], 3]}`, `{"b c": [3], "a": [[1, 2]]}`, `{"a": [1, 2], "b c": 3}`} {
+		if got, err := ReadOneInputs([]byte(file), inputs); err != nil || !slices.Equal(got, []float64{1, 2, 3}) {
+			t.Errorf("%s: %v, %v", file, got, err)
+		}
+	}
+	// A model whose one input has the name of the list reads both forms.
+	for _, file := range []string{`{"input_data": [[1, 2]]}`, `{"input_data": [[[1, 2]]]}`} {
+		if got, err := ReadOneInputs([]byte(file), []Input{{"input_data", []int{1, 2}}}); err != nil || !slices.Equal(got, []float64{1, 2}) {
+			t.Errorf("%s: %v, %v", file, got, err)
+		}
+	}
+	if got := Name("a,b"); got != `"a,b"` {
+		t.Errorf("a name with a comma is %s", got)
+	}
+	if _, err := Join([][][]float64{{{1}}, {}}, inputs); err == nil || !strings.Contains(err.Error(), `0 samples of input "b c", but 1 of input a`) {
+		t.Errorf("joining: %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"input_data": [[[1, 2], [3, 4]]]}`))
 	f.Add(npyFile("<f4", "False", "2, 2", floats32(1, 2, 3, 4)))
