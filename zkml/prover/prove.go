@@ -19,6 +19,9 @@ type Options struct {
 	Context []byte
 	// Progress, if set, is called when a stage begins (done false) and ends.
 	Progress func(stage Stage, done bool)
+	// Output, if set, is called with the program's outputs when they are known,
+	// before they are proved.
+	Output func(y []int32)
 
 	hooks hooks
 }
@@ -52,7 +55,7 @@ func prove(q *device.Queue, pk *ProvingKey, l *layout, key *keyMemory, x []int32
 	}
 	defer s.free()
 	s.hooks = opts.hooks
-	x, y, err := s.infer(x, opts.Context)
+	x, y, err := s.infer(x, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -66,7 +69,7 @@ func prove(q *device.Queue, pk *ProvingKey, l *layout, key *keyMemory, x []int32
 
 // infer is the forward pass, the statement and the argument. It returns the
 // statement.
-func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
+func (s *session) infer(x []int32, opts *Options) (x2, y []int32, err error) {
 	s.enter(StageForward)
 	p := s.pk.vk.Program()
 	if err := s.input(p, x); err != nil {
@@ -91,6 +94,9 @@ func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
 				y = append(y, signed(v))
 			}
 		}
+		if opts.Output != nil {
+			opts.Output(slices.Clone(y))
+		}
 		if s.hooks.statement != nil {
 			x, y = s.hooks.statement(s, slices.Clone(x), y)
 		}
@@ -106,7 +112,7 @@ func (s *session) infer(x []int32, context []byte) (x2, y []int32, err error) {
 		if err != nil {
 			return nil, err
 		}
-		zkml.AbsorbStatement(tr, x, y, context)
+		zkml.AbsorbStatement(tr, x, y, opts.Context)
 		return tr, nil
 	})
 	if err != nil {

@@ -1,0 +1,343 @@
+package chunks
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/wire"
+)
+
+// MaxParts bounds the parts of a chain.
+const MaxParts = 1 << 12
+
+// Chain is the key of a chain of proofs: one key a part, and how the parts are wired. It is immutable.
+type Chain struct {
+	keys    []*zkml.VerifyingKey
+	inputs  [][]Source
+	outputs []Source
+	given   []*graph.Tensor // the chain's inputs
+	digest  [32]byte
+}
+
+// NewChain makes a chain. It checks that every input of a part comes from the statement or from an output of an earlier part, and that both ends
+// agree on shape, bounds and scale.
+func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*Chain, error) {
+	c := &Chain{keys: slices.Clone(keys), outputs: slices.Clone(outputs)}
+	if len(keys) == 0 || len(keys) > MaxParts || len(keys) != len(inputs) {
+		return nil, fmt.Errorf("chain: %d keys and wiring of %d parts, expected 1 to %d of both", len(keys), len(inputs), MaxParts)
+	}
+	for k, list := range inputs {
+		p := keys[k].Program()
+		if len(list) != len(p.Inputs) {
+			return nil, fmt.Errorf("chain: part %d: wiring of %d inputs, its program has %d", k, len(list), len(p.Inputs))
+		}
+		c.inputs = append(c.inputs, slices.Clone(list))
+		for i, s := range list {
+			if err := c.wire(k, p.Tensor(p.Inputs[i]), s); err != nil {
+				return nil, fmt.Errorf("chain: part %d, input %d: %w", k, i, err)
+			}
+		}
+	}
+	for i, t := range c.given {
+		if t == nil {
+			return nil, fmt.Errorf("chain: no part reads input %d", i)
+		}
+	}
+	if len(outputs) == 0 {
+		return nil, errors.New("chain: no outputs")
+	}
+	for i, s := range outputs {
+		if s.Part < 0 || s.Part >= len(keys) || s.Index < 0 || s.Index >= len(keys[s.Part].Program().Outputs) {
+			return nil, fmt.Errorf("chain: output %d is output %d of part %d, which does not exist", i, s.Index, s.Part)
+		}
+	}
+	c.digest = sha256.Sum256(c.encodeWiring([]byte("zkwarp chain of proofs\n")))
+	return c, nil
+}
+
+// wire checks the source of one input.
+func (c *Chain) wire(k int, t *graph.Tensor, s Source) error {
+	switch {
+	case s.Part == -1 && s.Index >= 0 && s.Index < graph.MaxTensors:
+		for len(c.given) <= s.Index {
+			c.given = append(c.given, nil)
+		}
+		if c.given[s.Index] == nil {
+			c.given[s.Index] = t
+			return nil
+		}
+		return agree(t, c.given[s.Index])
+	case s.Part >= 0 && s.Part < k:
+		p := c.keys[s.Part].Program()
+		if s.Index >= 0 && s.Index < len(p.Outputs) {
+			return agree(t, p.Tensor(p.Outputs[s.Index]))
+		}
+	}
+	return fmt.Errorf("it is output %d of part %d, which does not exist before it", s.Index, s.Part)
+}
+
+// agree checks that the same integers mean the same at both ends of a wire.
+func agree(a, b *graph.Tensor) error {
+	if !slices.Equal(a.Shape, b.Shape) || a.Lo != b.Lo || a.Hi != b.Hi || a.Scale != b.Scale {
+		return fmt.Errorf("shape %v, bounds [%d, %d], scale %g, expected %v, [%d, %d], %g as %q has", a.Shape, a.Lo, a.Hi, a.Scale, b.Shape, b.Lo, b.Hi, b.Scale, b.Name)
+	}
+	return nil
+}
+
+// encodeWiring appends everything that the digest is of: the digests of the keys in place of the keys.
+func (c *Chain) encodeWiring(b []byte) []byte {
+	number := func(n int) { b = binary.LittleEndian.AppendUint32(b, uint32(n)) }
+	sources := func(list []Source) {
+		number(len(list))
+		for _, s := range list {
+			number(s.Part + 1)
+			number(s.Index)
+		}
+	}
+	number(len(c.keys))
+	for k, vk := range c.keys {
+		d := vk.Digest()
+		b = append(b, d[:]...)
+		sources(c.inputs[k])
+	}
+	sources(c.outputs)
+	return b
+}
+
+// Digest identifies the chain. Every proof of a part is bound to it.
+func (c *Chain) Digest() [32]byte { return c.digest }
+
+// Keys returns the parts' keys in order.
+func (c *Chain) Keys() []*zkml.VerifyingKey { return slices.Clone(c.keys) }
+
+// Context is what the proof of part k is bound to beside its statement: the chain, the place in it, and the caller's own context.
+func (c *Chain) Context(k int, context []byte) []byte {
+	b := append([]byte("zkwarp part of a chain\n"), c.digest[:]...)
+	return append(binary.LittleEndian.AppendUint32(b, uint32(k)), context...)
+}
+
+// InputLen returns the length of the chain's x.
+func (c *Chain) InputLen() int {
+	n := 0
+	for _, t := range c.given {
+		n += t.Len()
+	}
+	return n
+}
+
+// PartInput gathers the input of part k from the chain's x and the outputs of the parts before it.
+func (c *Chain) PartInput(k int, x []int32, y [][]int32) ([]int32, error) {
+	if len(x) != c.InputLen() {
+		return nil, fmt.Errorf("%d values, expected %d for the chain's %d inputs", len(x), c.InputLen(), len(c.given))
+	}
+	var out []int32
+	for i, s := range c.inputs[k] {
+		v, err := c.at(s, x, y)
+		if err != nil {
+			return nil, fmt.Errorf("part %d, input %d: %w", k, i, err)
+		}
+		out = append(out, v...)
+	}
+	return out, nil
+}
+
+// Reads returns the parts whose outputs part k reads, in increasing order.
+func (c *Chain) Reads(k int) []int {
+	var parts []int
+	for _, s := range c.inputs[k] {
+		if s.Part >= 0 {
+			parts = append(parts, s.Part)
+		}
+	}
+	slices.Sort(parts)
+	return slices.Compact(parts)
+}
+
+// Output gathers the chain's y from the outputs of its parts.
+func (c *Chain) Output(y [][]int32) ([]int32, error) {
+	var out []int32
+	for i, s := range c.outputs {
+		v, err := c.at(s, nil, y)
+		if err != nil {
+			return nil, fmt.Errorf("output %d: %w", i, err)
+		}
+		out = append(out, v...)
+	}
+	return out, nil
+}
+
+// at returns the values of a source.
+func (c *Chain) at(s Source, x []int32, y [][]int32) ([]int32, error) {
+	if s.Part < 0 {
+		first := 0
+		for _, t := range c.given[:s.Index] {
+			first += t.Len()
+		}
+		return x[first:][:c.given[s.Index].Len()], nil
+	}
+	p := c.keys[s.Part].Program()
+	if s.Part >= len(y) || len(y[s.Part]) != p.OutputLen() {
+		return nil, fmt.Errorf("part %d does not have its %d output values", s.Part, p.OutputLen())
+	}
+	return p.SplitOutput(y[s.Part])[s.Index], nil
+}
+
+// Proof is a proof of a chain: for each part its outputs and its proof.
+type Proof struct {
+	Y      [][]int32
+	Proofs [][]byte
+}
+
+// Options of Verify; nil means none.
+type Options struct {
+	Context []byte // what the caller ties the proof to
+	// Weights are the parts' weights; needed for parts in public-weights mode.
+	Weights []*graph.Weights
+}
+
+// Verify checks that proof shows y to be the outputs of the chain on x. Each part is verified on inputs that come from x and from the outputs of
+// earlier parts, never from the proof of the part itself. It returns nil, or an error naming the part and the check that failed.
+func Verify(c *Chain, x, y []int32, proof *Proof, opts *Options) error {
+	if opts == nil {
+		opts = new(Options)
+	}
+	n := len(c.keys)
+	if proof == nil || len(proof.Y) != n || len(proof.Proofs) != n {
+		return reject(zkml.CheckFormat, fmt.Errorf("not one proof and one list of outputs for each of %d parts", n))
+	}
+	if opts.Weights != nil && len(opts.Weights) != n {
+		return fmt.Errorf("chain: weights of %d parts, expected %d", len(opts.Weights), n)
+	}
+	for k, vk := range c.keys {
+		if err := vk.Program().CheckOutput(proof.Y[k]); err != nil {
+			return fmt.Errorf("chain: part %d: %w", k, reject(zkml.CheckOutput, err))
+		}
+	}
+	answer, err := c.Output(proof.Y)
+	if err != nil {
+		return reject(zkml.CheckFormat, err)
+	}
+	if !slices.Equal(answer, y) {
+		return reject(zkml.CheckOutputBind, errors.New("the parts' outputs are not the chain's"))
+	}
+	for k, vk := range c.keys {
+		in, err := c.PartInput(k, x, proof.Y)
+		if err != nil {
+			return reject(zkml.CheckInput, err)
+		}
+		o := &zkml.Options{Context: c.Context(k, opts.Context)}
+		if opts.Weights != nil {
+			o.Weights = opts.Weights[k]
+		}
+		if err := zkml.Verify(vk, in, proof.Y[k], proof.Proofs[k], o); err != nil {
+			return fmt.Errorf("chain: part %d of %d: %w", k+1, n, err)
+		}
+	}
+	return nil
+}
+
+func reject(check string, err error) error { return &zkml.Rejection{Check: check, Err: err} }
+
+// Magic strings and version of the encodings.
+const (
+	MagicChain = "ZKWCHKY\n"
+	MagicProof = "ZKWCHPR\n"
+	Version    = 1
+)
+
+// Encode is the chain's canonical encoding.
+func (c *Chain) Encode() []byte {
+	w := wire.NewWriter(MagicChain, Version)
+	w.U32(uint32(len(c.keys)))
+	for k, vk := range c.keys {
+		data := vk.Encode()
+		w.U32(uint32(len(data)))
+		w.B = append(w.B, data...)
+		writeSources(w, c.inputs[k])
+	}
+	writeSources(w, c.outputs)
+	return w.B
+}
+
+func writeSources(w *wire.Writer, list []Source) {
+	w.U32(uint32(len(list)))
+	for _, s := range list {
+		w.Uvarint(uint32(s.Part + 1))
+		w.Uvarint(uint32(s.Index))
+	}
+}
+
+func readSources(r *wire.Reader, what string) []Source {
+	list := make([]Source, r.Count(graph.MaxTensors, 2, what))
+	for i := range list {
+		list[i] = Source{Part: int(r.Uvarint(what)) - 1, Index: int(r.Uvarint(what))}
+	}
+	return list
+}
+
+// DecodeChain reads a chain.
+func DecodeChain(data []byte) (*Chain, error) {
+	r := wire.NewReader(data, MagicChain, Version, "key of a chain")
+	n := r.Count(MaxParts, 8, "parts")
+	var keys []*zkml.VerifyingKey
+	var inputs [][]Source
+	for range n {
+		b := r.Take(int(r.U32("key")), "key")
+		list := readSources(r, "wiring")
+		if r.Err() != nil {
+			return nil, r.Err()
+		}
+		vk, err := zkml.DecodeVerifyingKey(b)
+		if err != nil {
+			return nil, fmt.Errorf("part %d: %w", len(keys), err)
+		}
+		keys, inputs = append(keys, vk), append(inputs, list)
+	}
+	outputs := readSources(r, "outputs")
+	if err := r.Done(); err != nil {
+		return nil, err
+	}
+	return NewChain(keys, inputs, outputs)
+}
+
+// Encode is the proof's canonical encoding.
+func (p *Proof) Encode() []byte {
+	w := wire.NewWriter(MagicProof, Version)
+	w.U32(uint32(len(p.Proofs)))
+	for k, proof := range p.Proofs {
+		w.U32(uint32(len(p.Y[k])))
+		for _, v := range p.Y[k] {
+			w.U32(uint32(v))
+		}
+		w.U32(uint32(len(proof)))
+		w.B = append(w.B, proof...)
+	}
+	return w.B
+}
+
+// DecodeProof reads a proof of a chain.
+func DecodeProof(data []byte) (*Proof, error) {
+	r := wire.NewReader(data, MagicProof, Version, "proof of a chain")
+	p := new(Proof)
+	for range r.Count(MaxParts, 8, "parts") {
+		values := r.Take(4*int(min(r.U32("outputs"), graph.MaxElements)), "outputs")
+		y := make([]int32, len(values)/4)
+		for i := range y {
+			y[i] = int32(binary.LittleEndian.Uint32(values[4*i:]))
+		}
+		proof := r.Take(int(r.U32("proof")), "proof")
+		if r.Err() != nil {
+			return nil, r.Err()
+		}
+		p.Y, p.Proofs = append(p.Y, y), append(p.Proofs, slices.Clone(proof))
+	}
+	if err := r.Done(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}

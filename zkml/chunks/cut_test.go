@@ -1,0 +1,135 @@
+package chunks
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+)
+
+// outputs runs the parts one after the other.
+func outputs(t *testing.T, p *graph.Program, c *Cutting, x []int32) []int32 {
+	t.Helper()
+	given := p.SplitInput(x)
+	var made [][][]int32
+	at := func(s Source) []int32 {
+		if s.Part < 0 {
+			return given[s.Index]
+		}
+		return made[s.Part][s.Index]
+	}
+	for k, part := range c.Parts {
+		var in []int32
+		for _, s := range part.Inputs {
+			in = append(in, at(s)...)
+		}
+		values, err := graph.Run(part.Program, part.Weights, in)
+		if err != nil {
+			t.Fatalf("part %d: %v", k, err)
+		}
+		made = append(made, part.Program.SplitOutput(part.Program.OutputOf(values)))
+	}
+	var y []int32
+	for _, s := range c.Outputs {
+		y = append(y, at(s)...)
+	}
+	return y
+}
+
+// TestCut cuts programs of all kinds at every place, and at many at once, and runs the parts.
+func TestCut(t *testing.T) {
+	cases := []*zkmltest.Case{zkmltest.Every(13), zkmltest.Decoder(2, 4, 8, 2, true)}
+	for seed := range uint64(20) {
+		cases = append(cases, zkmltest.Wide(300+seed))
+	}
+	cuts := 0
+	for _, c := range cases {
+		values, err := graph.Run(c.Program, c.Weights, c.X)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := c.Program.OutputOf(values)
+		cross := crossing(c.Program)
+		var all []int
+		try := func(before []int) {
+			cutting, err := Cut(c.Program, c.Weights, before)
+			if err != nil {
+				t.Fatalf("%s before %v: %v", c.Name, before, err)
+			}
+			if got := outputs(t, c.Program, cutting, c.X); !slices.Equal(got, want) {
+				t.Errorf("%s before %v: another result", c.Name, before)
+			}
+			cuts++
+		}
+		for at := 1; at < len(c.Program.Ops); at++ {
+			if cross[at] < 0 {
+				_, err := Cut(c.Program, c.Weights, []int{at})
+				if err == nil || !strings.Contains(err.Error(), "must be able to be 0") {
+					t.Errorf("%s before %d: %v", c.Name, at, err)
+				}
+				continue
+			}
+			all = append(all, at)
+			if len(c.Program.Ops) < 60 || at%5 == 0 {
+				try([]int{at})
+			}
+		}
+		try(all)
+		try(nil)
+	}
+	if cuts < 100 {
+		t.Errorf("%d cuts were tried", cuts)
+	}
+}
+
+func TestCutErrors(t *testing.T) {
+	c := zkmltest.Every(13)
+	for _, before := range [][]int{{0}, {len(c.Program.Ops)}, {3, 3}, {4, 2}, {-1}} {
+		if _, err := Cut(c.Program, c.Weights, before); err == nil || !strings.Contains(err.Error(), "increasing positions") {
+			t.Errorf("before %v: %v", before, err)
+		}
+	}
+}
+
+// TestPlan sees that parts stay within the limit and that boundaries are narrow.
+func TestPlan(t *testing.T) {
+	c := zkmltest.Decoder(4, 4, 16, 2, true)
+	whole, _ := fillAll(c.Program)
+	for _, limit := range []int64{whole, whole / 2, whole / 4} {
+		before, err := Plan(c.Program, limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if limit == whole && len(before) > 0 {
+			t.Errorf("cut before %v although everything fits", before)
+		}
+		if limit < whole && len(before) < int(whole/limit)-1 {
+			t.Errorf("%d cuts for a limit of 1/%d", len(before), whole/limit)
+		}
+		cutting, err := Cut(c.Program, c.Weights, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k, part := range cutting.Parts {
+			if size, _ := fillAll(part.Program); size > limit {
+				t.Errorf("part %d has %d entries, the limit is %d", k, size, limit)
+			}
+		}
+	}
+	if _, err := Plan(c.Program, 1); err == nil || !strings.Contains(err.Error(), "alone needs") {
+		t.Errorf("a limit of 1: %v", err)
+	}
+}
+
+// fillAll returns the committed entries of a program.
+func fillAll(p *graph.Program) (int64, int) {
+	total := int64(0)
+	for i := range p.Tensors {
+		if t := &p.Tensors[i]; t.Kind == graph.Param || t.Kind == graph.Column {
+			total += int64(1) << graph.Vars(t.Shape)
+		}
+	}
+	return total, len(p.Tensors)
+}

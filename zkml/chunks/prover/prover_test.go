@@ -1,0 +1,252 @@
+package prover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+	"github.com/zkwarp/zkwarp/zkml/prover"
+)
+
+// proved is a chain with a proof.
+type proved struct {
+	c      *zkmltest.Case
+	chain  *chunks.Chain
+	keys   []*prover.ProvingKey
+	result *Result
+}
+
+// simulated opens n devices on the CPU.
+func simulated(t *testing.T, n int) []*device.Device {
+	t.Helper()
+	devices := make([]*device.Device, n)
+	for i := range devices {
+		devices[i] = devicetest.Open(t, "cpu")
+	}
+	return devices
+}
+
+// made proves a decoder in three parts on two devices.
+func made(t *testing.T) *proved {
+	t.Helper()
+	p := &proved{c: zkmltest.Decoder(1, 4, 8, 2, true)}
+	n := len(p.c.Program.Ops)
+	cutting, err := chunks.Cut(p.c.Program, p.c.Weights, []int{n / 3, 2 * n / 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := simulated(t, 2)
+	if p.chain, p.keys, err = Setup(devicetest.Queue(t, devices[0]), cutting, nil); err != nil {
+		t.Fatal(err)
+	}
+	if p.result, err = Prove(context.Background(), devices, p.chain, p.keys, p.c.X, &Options{Context: []byte("a")}); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func copied(p *chunks.Proof) *chunks.Proof {
+	q := new(chunks.Proof)
+	for k := range p.Y {
+		q.Y, q.Proofs = append(q.Y, slices.Clone(p.Y[k])), append(q.Proofs, slices.Clone(p.Proofs[k]))
+	}
+	return q
+}
+
+// TestChain proves a chain and tries to pass off others: each is rejected by the check that is meant for it.
+func TestChain(t *testing.T) {
+	p := made(t)
+	opts := &chunks.Options{Context: []byte("a")}
+	x, y := p.c.X, p.result.Y
+	if err := chunks.Verify(p.chain, x, y, p.result.Proof, opts); err != nil {
+		t.Fatal(err)
+	}
+	one, err := Prove(context.Background(), simulated(t, 1), p.chain, p.keys, x, &Options{Context: []byte("a")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(one.Proof.Encode(), p.result.Proof.Encode()) {
+		t.Error("the proof depends on the devices")
+	}
+	// A boundary that differs from what the part before proved: that part's proof is for another output, and with the part's own output
+	// in place the next one's is for another input.
+	boundary := copied(p.result.Proof)
+	boundary.Y[0][0] ^= 1
+	swapped := copied(p.result.Proof)
+	swapped.Proofs[0], swapped.Proofs[1] = swapped.Proofs[1], swapped.Proofs[0]
+	cut := copied(p.result.Proof)
+	cut.Proofs, cut.Y = cut.Proofs[:2], cut.Y[:2]
+	// A prover that runs the second part honestly, on another input than the first part's output.
+	forged := copied(p.result.Proof)
+	reads := p.chain.Reads(1)
+	if !slices.Equal(reads, []int{0}) {
+		t.Fatalf("part 1 reads parts %v", reads)
+	}
+	lied := copied(p.result.Proof)
+	program := p.keys[0].VerifyingKey().Program()
+	for i := range lied.Y[0] {
+		if lied.Y[0][i] != 0 {
+			lied.Y[0][i] = 0
+		}
+	}
+	if program.CheckOutput(lied.Y[0]) != nil {
+		t.Fatal("zeros are no output of the first part")
+	}
+	in, err := p.chain.PartInput(1, x, lied.Y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := devicetest.Queue(t, devicetest.Open(t, "cpu"))
+	own, err := prover.Prove(q, p.keys[1], in, &prover.Options{Context: p.chain.Context(1, []byte("a"))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	forged.Y[1], forged.Proofs[1] = own.Y, own.Proof
+	for _, k := range []struct {
+		name  string
+		x, y  []int32
+		proof *chunks.Proof
+		opts  *chunks.Options
+		check string
+	}{
+		{"another boundary", x, y, boundary, opts, zkml.CheckOutputBind},
+		{"a part on another input", x, y, forged, opts, zkml.CheckInputBind},
+		{"parts in another order", x, y, swapped, opts, zkml.CheckKeyDigest},
+		{"a part less", x, y, cut, opts, zkml.CheckFormat},
+		{"no proof", x, y, nil, opts, zkml.CheckFormat},
+		{"another input", append([]int32{x[0] ^ 1}, x[1:]...), y, p.result.Proof, opts, zkml.CheckInputBind},
+		{"another output", x, append([]int32{y[0] ^ 1}, y[1:]...), p.result.Proof, opts, zkml.CheckOutputBind},
+	} {
+		var rejection *zkml.Rejection
+		if err := chunks.Verify(p.chain, k.x, k.y, k.proof, k.opts); !errors.As(err, &rejection) || rejection.Check != k.check {
+			t.Errorf("%s: %v, expected %q", k.name, err, k.check)
+		}
+	}
+	if err := chunks.Verify(p.chain, x, y, p.result.Proof, nil); !errors.Is(err, zkml.ErrRejected) {
+		t.Errorf("another context: %v", err)
+	}
+	// A proof of the same part outside the chain does not hold in it.
+	first, err := p.chain.PartInput(0, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone, err := prover.Prove(q, p.keys[0], first, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := copied(p.result.Proof)
+	outside.Proofs[0] = alone.Proof
+	if err := chunks.Verify(p.chain, x, y, outside, opts); !errors.Is(err, zkml.ErrRejected) {
+		t.Errorf("a proof from outside: %v", err)
+	}
+
+	t.Run("encodings", func(t *testing.T) {
+		data := p.chain.Encode()
+		chain, err := chunks.DecodeChain(data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if chain.Digest() != p.chain.Digest() || !bytes.Equal(chain.Encode(), data) {
+			t.Error("the chain changed on its way")
+		}
+		code := p.result.Proof.Encode()
+		proof, err := chunks.DecodeProof(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := chunks.Verify(chain, x, y, proof, opts); err != nil {
+			t.Error(err)
+		}
+		for n := 0; n < len(code); n += 1 + n/8 {
+			if _, err := chunks.DecodeProof(code[:n]); err == nil {
+				t.Errorf("the first %d bytes are a proof", n)
+			}
+		}
+		for n := 0; n < len(data); n += 1 + n/8 {
+			if _, err := chunks.DecodeChain(data[:n]); err == nil {
+				t.Errorf("the first %d bytes are a chain", n)
+			}
+		}
+		if _, err := chunks.DecodeProof(append(code, 0)); err == nil {
+			t.Error("a byte too many")
+		}
+	})
+
+	t.Run("wiring", func(t *testing.T) {
+		keys := p.chain.Keys()
+		two := keys[:1]
+		for _, k := range []struct {
+			name    string
+			inputs  [][]chunks.Source
+			outputs []chunks.Source
+			want    string
+		}{
+			{"missing part", [][]chunks.Source{}, nil, "wiring of 0 parts"},
+			{"itself", [][]chunks.Source{{{Part: 0}}}, nil, "does not exist before it"},
+			{"later", [][]chunks.Source{{{Part: 1}}}, nil, "does not exist before it"},
+			{"skipped input", [][]chunks.Source{{{Part: -1, Index: 1}}}, nil, "no part reads input 0"},
+			{"too many", [][]chunks.Source{{{Part: -1}, {Part: -1}}}, nil, "wiring of 2 inputs"},
+			{"no output", [][]chunks.Source{{{Part: -1}}}, nil, "no outputs"},
+			{"bad output", [][]chunks.Source{{{Part: -1}}}, []chunks.Source{{Part: 0, Index: 99}}, "does not exist"},
+		} {
+			if _, err := chunks.NewChain(two, k.inputs, k.outputs); err == nil || !strings.Contains(err.Error(), k.want) {
+				t.Errorf("%s: %v, expected %q", k.name, err, k.want)
+			}
+		}
+	})
+}
+
+// TestErrors sees that errors of all devices come back, and that parts behind a failed one are not begun.
+func TestErrors(t *testing.T) {
+	p := made(t)
+	devices := simulated(t, 2)
+	for _, d := range devices {
+		d.SetBudget(1)
+	}
+	begun := 0
+	_, err := Prove(context.Background(), devices, p.chain, p.keys, p.c.X, &Options{Progress: func(int, *device.Device, bool) { begun++ }})
+	if !errors.Is(err, device.ErrNoMemory) || !strings.Contains(err.Error(), "part 0") || begun != 2 {
+		t.Errorf("%v after %d calls", err, begun)
+	}
+	if _, err := Prove(context.Background(), devices, p.chain, p.keys[:1], p.c.X, nil); err == nil {
+		t.Error("a key is missing")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if _, err := Prove(ctx, simulated(t, 2), p.chain, p.keys, p.c.X, nil); err == nil {
+		t.Error("a cancelled proof succeeded")
+	}
+}
+
+func TestAssign(t *testing.T) {
+	for _, k := range []struct {
+		need, memory []int64
+		want         []int
+		warnings     int
+	}{
+		{[]int64{5, 9, 5, 9}, []int64{100, 100}, []int{0, 0, 1, 1}, 0},
+		{[]int64{1, 1, 1, 1}, []int64{0, 0}, []int{0, 1, 0, 1}, 0},
+		{[]int64{10, 20, 30}, []int64{25, 100}, []int{1, 1, 1}, 0},
+		{[]int64{200, 1}, []int64{10, 100}, []int{1, 0}, 1},
+		{[]int64{200, 1, 50}, []int64{100, 20}, []int{0, 1, 1}, 1},
+	} {
+		a, err := Assign(k.need, k.memory)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(a.Device, k.want) || len(a.Warnings) != k.warnings {
+			t.Errorf("Assign(%v, %v) = %v with %v, expected %v", k.need, k.memory, a.Device, a.Warnings, k.want)
+		}
+	}
+	if _, err := Assign([]int64{1}, nil); err == nil {
+		t.Error("no devices")
+	}
+}
