@@ -210,6 +210,9 @@ func viewModel(m *onnx.Model) *view {
 		v.fact(numbered("output", i, len(m.Outputs)), describe(id))
 	}
 	v.fact("weights", m.Weights())
+	if n := len(m.Dropped); n > 0 {
+		v.fact("left out", fmt.Sprintf("%d nodes that no output depends on, the first is %s", n, m.Dropped[0]))
+	}
 	t := table{Name: "nodes", Columns: []string{"node", "operator", "output", "shape", "weights", "multiply-adds"}}
 	for _, n := range m.Nodes {
 		weights, work := 0, 0

@@ -24,17 +24,18 @@ import (
 // This file holds the steps that several verbs share.
 
 // modelFlags are the flags of verbs that read an ONNX model.
-type modelFlags struct{ dims, consts, outputs []string }
+type modelFlags struct{ dims, consts, ranges, outputs []string }
 
 func (f *modelFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.dims, "dim", nil, "length of a symbolic axis: NAME=LENGTH, or INPUT:AXIS=LENGTH (a first axis without one is 1)")
 	c.Flags().StringArrayVar(&f.consts, "const", nil, "fix an input, INPUT=NUMBER for all of its elements: a mask that hides nothing, a switch")
+	c.Flags().StringArrayVar(&f.ranges, "range", nil, "bound an input of integers that are neither tokens nor masks, INPUT=LOW:HIGH")
 	c.Flags().StringArrayVar(&f.outputs, "select", nil, "an output to keep, by name; may be repeated (default: all of them)")
 }
 
 // options are the flags for the importer.
 func (f *modelFlags) options() (onnx.Options, error) {
-	o := onnx.Options{Dims: map[string]int{}, Fix: map[string]float64{}, Outputs: f.outputs}
+	o := onnx.Options{Dims: map[string]int{}, Fix: map[string]float64{}, Ranges: map[string][2]int64{}, Outputs: f.outputs}
 	for _, d := range f.dims {
 		name, value, ok := cutLast(d)
 		n, err := strconv.Atoi(value)
@@ -56,6 +57,19 @@ func (f *modelFlags) options() (onnx.Options, error) {
 			return o, usageError("--const %s is given twice", name)
 		}
 		o.Fix[name] = v
+	}
+	for _, d := range f.ranges {
+		name, value, ok := cutLast(d)
+		low, high, both := strings.Cut(value, ":")
+		lo, errLow := strconv.ParseInt(low, 10, 64)
+		hi, errHigh := strconv.ParseInt(high, 10, 64)
+		if !ok || !both || name == "" || errLow != nil || errHigh != nil || lo >= hi {
+			return o, usageError("--range %q: want input=low:high, such as bytes=0:255", d)
+		}
+		if _, twice := o.Ranges[name]; twice {
+			return o, usageError("--range %s is given twice", name)
+		}
+		o.Ranges[name] = [2]int64{lo, hi}
 	}
 	return o, nil
 }

@@ -179,7 +179,6 @@ func renamed(labels [][]uint8) [][]uint8 {
 func (t *translation) add(a, b int) int { return t.emit(OpAdd, Attr{}, a, b) }
 func (t *translation) sub(a, b int) int { return t.emit(OpSub, Attr{}, a, b) }
 func (t *translation) mul(a, b int) int { return t.emit(OpMul, Attr{}, a, b) }
-func (t *translation) div(a, b int) int { return t.emit(OpDiv, Attr{}, a, b) }
 func (t *translation) min(a, b int) int { return t.emit(OpMin, Attr{}, a, b) }
 func (t *translation) max(a, b int) int { return t.emit(OpMax, Attr{}, a, b) }
 

@@ -86,14 +86,14 @@ func (c *contraction) run(in []*Tensor, out *Tensor) {
 	}
 	x := in[0]
 	if out.Ints != nil {
-		contract(c, x.Ints, b.Ints, func(at int, v int64) { out.Ints[at] = v })
+		contract(c, x.Ints, b.Ints, integerTile, func(at int, v int64) { out.Ints[at] = v })
 		return
 	}
-	contract(c, x.Real, b.Real, func(at int, v float64) { out.Real[at] = float32(v) })
+	contract(c, x.Real, b.Real, realTile, func(at int, v float64) { out.Real[at] = float32(v) })
 }
 
 // contract sums in float64 for real numbers, in the order of the summed axes, so that results do not depend on the number of workers.
-func contract[T float64 | int64, E float32 | int64](c *contraction, a, b []E, store func(at int, v T)) {
+func contract[T float64 | int64, E float32 | int64](c *contraction, a, b []E, tile func(a, b, top, low []T), store func(at int, v T)) {
 	ao, bo, m, n := c.a, c.b, c.m, c.n
 	outM, outN := c.out.m, c.out.n
 	if n < tileN && m > n { // the larger side fills the wide side of a tile
@@ -121,7 +121,7 @@ func contract[T float64 | int64, E float32 | int64](c *contraction, a, b []E, st
 				k1 := min(k0+blockK, c.k)
 				s.a = pack(s.a, a[ao.batch[g]:], rows, ao.k[k0:k1], tileM)
 				s.b = pack(s.b, b[bo.batch[g]:], cols, bo.k[k0:k1], tileN)
-				s.multiply(k1 - k0)
+				s.multiply(k1-k0, tile)
 			}
 			base := c.out.batch[g]
 			for r := range rows {
@@ -167,29 +167,42 @@ func pack[T float64 | int64, E float32 | int64](to []T, from []E, lines, ks []in
 	return to
 }
 
-// multiply adds the product of the packed operands to the sums. The conversions keep products from being fused into the sums.
-func (s *block[T]) multiply(depth int) {
+// multiply adds the product of the packed operands to the sums.
+func (s *block[T]) multiply(depth int, tile func(a, b, top, low []T)) {
 	for r := 0; r < s.height; r += tileM {
 		for q := 0; q < s.width; q += tileN {
-			a, b := s.a[r*depth:(r+tileM)*depth], s.b[q*depth:(q+tileN)*depth]
-			top, low := s.sums[r*s.width+q:][:tileN], s.sums[(r+1)*s.width+q:][:tileN]
-			t0, t1, t2, t3 := top[0], top[1], top[2], top[3]
-			l0, l1, l2, l3 := low[0], low[1], low[2], low[3]
-			for len(a) >= tileM && len(b) >= tileN {
-				x, y := a[0], a[1]
-				b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
-				t0 += T(x * b0)
-				t1 += T(x * b1)
-				t2 += T(x * b2)
-				t3 += T(x * b3)
-				l0 += T(y * b0)
-				l1 += T(y * b1)
-				l2 += T(y * b2)
-				l3 += T(y * b3)
-				a, b = a[tileM:], b[tileN:]
-			}
-			top[0], top[1], top[2], top[3] = t0, t1, t2, t3
-			low[0], low[1], low[2], low[3] = l0, l1, l2, l3
+			tile(s.a[r*depth:(r+tileM)*depth], s.b[q*depth:(q+tileN)*depth], s.sums[r*s.width+q:][:tileN], s.sums[(r+1)*s.width+q:][:tileN])
 		}
+	}
+}
+
+// realTile adds up products for two rows and four columns. The conversions keep products from being fused into the sums.
+func realTile(a, b, top, low []float64) {
+	t0, t1, t2, t3 := top[0], top[1], top[2], top[3]
+	l0, l1, l2, l3 := low[0], low[1], low[2], low[3]
+	for len(a) >= tileM && len(b) >= tileN {
+		x, y := a[0], a[1]
+		b0, b1, b2, b3 := b[0], b[1], b[2], b[3]
+		t0 += float64(x * b0)
+		t1 += float64(x * b1)
+		t2 += float64(x * b2)
+		t3 += float64(x * b3)
+		l0 += float64(y * b0)
+		l1 += float64(y * b1)
+		l2 += float64(y * b2)
+		l3 += float64(y * b3)
+		a, b = a[tileM:], b[tileN:]
+	}
+	top[0], top[1], top[2], top[3] = t0, t1, t2, t3
+	low[0], low[1], low[2], low[3] = l0, l1, l2, l3
+}
+
+func integerTile(a, b, top, low []int64) {
+	for len(a) >= tileM && len(b) >= tileN {
+		for i, y := range b[:tileN] {
+			top[i] += a[0] * y
+			low[i] += a[1] * y
+		}
+		a, b = a[tileM:], b[tileN:]
 	}
 }

@@ -24,6 +24,7 @@ type importer struct {
 	within   string // the node whose branch this is, for errors
 	external *externals
 	fix      map[string]float64       // inputs that are constant
+	ranges   map[string][2]int64      // of integer inputs
 	wanted   []*onnxpb.ValueInfoProto // outputs
 }
 
@@ -138,6 +139,11 @@ func (im *importer) inputsOf() error {
 			return unsupported("no input is named %s (given as fixed)", Quote(name))
 		}
 	}
+	for _, name := range slices.Sorted(maps.Keys(im.ranges)) {
+		if id, ok := im.ids[name]; !ok || !im.m.Values[id].Int || im.m.Values[id].Const != nil {
+			return unsupported("no integer input is named %s (given with a range)", Quote(name))
+		}
+	}
 	if len(im.m.Inputs) == 0 {
 		return unsupported("the graph has no input")
 	}
@@ -181,6 +187,12 @@ func (im *importer) input(info *onnxpb.ValueInfoProto) (int, error) {
 			b = bounds{0, boundLimit}
 		default:
 			b = bounds{0, 1}
+		}
+		if given, ok := im.ranges[info.Name]; ok {
+			all, _ := intRange(tensor.ElemType)
+			if b = (bounds{given[0], given[1]}); b.lo >= b.hi || b.lo < max(all.lo, -boundLimit) || b.hi > min(all.hi, boundLimit-1) {
+				return 0, unsupported("%s of type %s has the range %d to %d (given)", what, typeName(tensor.ElemType), b.lo, b.hi)
+			}
 		}
 		v.setWhole(true, b)
 	}

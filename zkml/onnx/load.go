@@ -29,6 +29,9 @@ type Options struct {
 	//
 	// Fix makes inputs constants, with the same number everywhere: masks that hide nothing, switches.
 	Fix map[string]float64
+	// Ranges bounds the elements of integer inputs where the graph does not: those that are neither token numbers of an embedding nor
+	// masks of 0 and 1.
+	Ranges map[string][2]int64
 	// Outputs names the outputs that are wanted, in order; none means all. What they do not depend on is left out.
 	Outputs []string
 	// Folder is where constants may lie that the file keeps in other files beside it; Load takes the file's own. No file outside of it is
@@ -91,7 +94,7 @@ func Parse(data []byte, opts Options) (*Model, error) {
 			Name: file.Graph.Name, Producer: file.ProducerName, IR: file.IrVersion, Opset: opset,
 			Dims: map[string]int{},
 		},
-		external: &externals{folder: opts.Folder}, fix: opts.Fix,
+		external: &externals{folder: opts.Folder}, fix: opts.Fix, ranges: opts.Ranges,
 		graph: file.Graph, dims: opts.Dims, ids: map[string]int{}, masks: map[string]string{}, dynamic: map[string]string{},
 	}
 	if err := im.choose(opts.Outputs); err != nil {
@@ -108,15 +111,18 @@ func Parse(data []byte, opts Options) (*Model, error) {
 	return im.m, nil
 }
 
-// identify lets what identifies a model depend on fixed inputs and chosen outputs.
+// identify lets what identifies a model depend on fixed inputs, ranges and chosen outputs.
 func (o *Options) identify(model [32]byte) [32]byte {
-	if len(o.Fix) == 0 && len(o.Outputs) == 0 {
+	if len(o.Fix) == 0 && len(o.Outputs) == 0 && len(o.Ranges) == 0 {
 		return model
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "zkwarp ONNX file with choices\n%x\n", model)
 	for _, name := range slices.Sorted(maps.Keys(o.Fix)) {
 		fmt.Fprintf(h, "fix %q %x\n", name, math.Float64bits(o.Fix[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Ranges)) {
+		fmt.Fprintf(h, "range %q %d %d\n", name, o.Ranges[name][0], o.Ranges[name][1])
 	}
 	for _, name := range o.Outputs {
 		fmt.Fprintf(h, "output %q\n", name)

@@ -1,7 +1,7 @@
 // Package onnx reads ONNX models into a small typed graph of primitive operations with static shapes, and evaluates that graph in
 // floating point as the reference that quantised programs are compared with.
 //
-// It accepts operator sets 9 to 21 of the standard domain and the operators listed by Operators. Whatever a file contains beyond that
+// It accepts operator sets 9 to 23 of the standard domain, and the operators in docs/onnx.md. Whatever a file contains beyond that
 // (an operator, an attribute, a type, a field of the format, a dead node) is an error that names it. docs/onnx.md is the full account.
 package onnx
 
@@ -10,7 +10,7 @@ import "math"
 // Oldest and newest operator set of the standard domain that is understood.
 const (
 	MinOpset = 9
-	MaxOpset = 21
+	MaxOpset = 23
 )
 
 // Model is a network. Every shape is static, every constant sub-expression has been evaluated, and nodes are in an order in which each

@@ -135,14 +135,6 @@ func (t *translation) malformed(format string, args ...any) error {
 }
 func (t *translation) inputName(k int) string { return Quote(t.proto.Input[k]) }
 
-// input returns the value of input k, -1 if it is absent.
-func (t *translation) input(k int) int {
-	if !t.present(k) {
-		return -1
-	}
-	return t.inputs[k]
-}
-
 // real checks that input k holds real numbers.
 func (t *translation) real(k int) error {
 	if t.value(k).Int {

@@ -1,9 +1,6 @@
 package onnx
 
-import (
-	"math"
-	"slices"
-)
+import "math"
 
 // elementwiseTable holds functions of single elements and of pairs of elements.
 var elementwiseTable = map[string]operator{
@@ -237,10 +234,4 @@ func (t *translation) clipInts() error {
 		}
 	}
 	return t.result(0, x)
-}
-
-// sameShape reports whether a broadcast with other leaves a shape as it is.
-func sameShape(shape, other []int) bool {
-	s, ok := broadcast(shape, other)
-	return ok && slices.Equal(s, shape)
 }

@@ -91,6 +91,35 @@ func TestFixedInputs(t *testing.T) {
 	}
 }
 
+// TestRanges bounds an integer input that is no mask.
+func TestRanges(t *testing.T) {
+	file := switched().Bytes()
+	read := func(ranges map[string][2]int64) (*onnx.Model, error) {
+		return onnx.Parse(file, onnx.Options{Ranges: ranges, Outputs: []string{"Mul1.out"}})
+	}
+	m, err := read(map[string][2]int64{"on": {-3, 9}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &onnx.Tensor{Shape: []int{1, 6}, Real: []float32{1, 1, 1, 1, 1, 1}}
+	values, err := m.Run([]*onnx.Tensor{x, {Shape: []int{6}, Ints: []int64{-3, 0, 1, 2, 9, 4}}})
+	if err != nil || !slices.Equal(values[m.Outputs[0]].Real, []float32{-3, 0, 1, 2, 9, 4}) {
+		t.Errorf("%v (%v)", values, err)
+	}
+	if _, err := m.Run([]*onnx.Tensor{x, {Shape: []int{6}, Ints: []int64{-4, 0, 1, 2, 9, 4}}}); err == nil {
+		t.Error("a number below the range was taken")
+	}
+	other, err := read(map[string][2]int64{"on": {-3, 8}})
+	if err != nil || other.SHA256 == m.SHA256 {
+		t.Errorf("another range is the same model (%v)", err)
+	}
+	for _, ranges := range []map[string][2]int64{{"on": {3, 3}}, {"on": {0, 1 << 60}}, {"x": {0, 1}}, {"y": {0, 1}}} {
+		if _, err := read(ranges); !errors.Is(err, onnx.ErrUnsupported) {
+			t.Errorf("%v: %v", ranges, err)
+		}
+	}
+}
+
 // TestAxesByPlace gives lengths to axes that the file names badly or not at all.
 func TestAxesByPlace(t *testing.T) {
 	f := onnxtest.New(17, "x", 0, 0, 0, 6)

@@ -19,7 +19,7 @@ func (m *Model) prune() error {
 	}
 	for _, id := range m.Inputs {
 		if !used[id] {
-			return unsupported("no output depends on graph input %s; fix it to a number to leave it out (--fix %s=0)", Quote(m.Values[id].Name), Quote(m.Values[id].Name))
+			return unsupported("no output depends on graph input %s; make it a constant to leave it out (--const %s=0)", Quote(m.Values[id].Name), Quote(m.Values[id].Name))
 		}
 		if v := &m.Values[id]; v.Int && v.Hi >= boundLimit {
 			return unsupported("graph input %s has integers without bounds", Quote(v.Name))

@@ -94,8 +94,8 @@ func TestRejects(t *testing.T) {
 		})},
 		{"domain", s, []string{`node "Relu2" (Relu)`, "com.microsoft"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Node[2].Domain = "com.microsoft" })},
 		{"overload", s, []string{"overload"}, changed(func(_ *onnxtest.File, g *onnxpb.GraphProto) { g.Node[2].Overload = "v2" })},
-		{"operator set 8", s, []string{"operator set 8", "9 to 21"}, single(8, "Relu", []string{"x"})},
-		{"operator set 22", s, []string{"operator set 22"}, single(22, "Relu", []string{"x"})},
+		{"operator set 8", s, []string{"operator set 8", "9 to 23"}, single(8, "Relu", []string{"x"})},
+		{"operator set 24", s, []string{"operator set 24"}, single(24, "Relu", []string{"x"})},
 		{"no operator set", m, []string{"not imported"}, changed(func(f *onnxtest.File, _ *onnxpb.GraphProto) { f.Proto.OpsetImport[0].Domain = "x.y" })},
 		{"two operator sets", m, []string{"imported twice"}, changed(func(f *onnxtest.File, _ *onnxpb.GraphProto) {
 			f.Proto.OpsetImport = append(f.Proto.OpsetImport, f.Proto.OpsetImport[0])

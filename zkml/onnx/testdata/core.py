@@ -40,7 +40,7 @@ def case(name, inputs, nodes, inits, outputs=("y",), opset=17, dims=None, ops=()
     outs = [h.make_tensor_value_info(o, (types or {}).get(o, F), None) for o in outputs]
     sets = [h.make_opsetid("", opset)] + [h.make_opsetid(d, 1) for d in extra]
     model = h.make_model(h.make_graph(nodes, name, vis, outs, inits), opset_imports=sets, producer_name="core.py")
-    model.ir_version = 8
+    model.ir_version = 8 if opset < 23 else 11
     feeds = {k: v for k, (_, _, v) in inputs.items()}
     got = ort.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(list(outputs), feeds)
     r = rows(model, name, [{"shape": list(v.shape), "values": [float(f"{x:.9g}") for x in v.ravel()]} for v in feeds.values()], dims or {})
@@ -137,6 +137,7 @@ case("log_softmax", {"x": x(2, 5)}, [n("LogSoftmax", ["x"], ["y"], axis=1)], [])
 case("layer_norm17", {"x": x(2, 3, 8)}, [n("LayerNormalization", ["x", "g", "b"], ["y"], axis=-1, epsilon=1e-5)], [w("g", 8), w("b", 8)], ops=["Norm", "Mul", "Add"])
 case("layer_norm17_statistics", {"x": x(2, 3, 8)}, [n("LayerNormalization", ["x", "g", "b"], ["y", "m", "d"], axis=1)], [w("g", 3, 8), w("b", 3, 8)], outputs=["y", "m", "d"])
 case("layer_norm17_two_axes", {"x": x(2, 3, 4)}, [n("LayerNormalization", ["x", "g"], ["y"], axis=1)], [w("g", 3, 4)], ops=["Norm", "Mul"])
+case("rms_norm23", {"x": x(2, 3, 8)}, [n("RMSNormalization", ["x", "g"], ["y"], axis=-1, epsilon=1e-5)], [w("g", 8)], opset=23, ops=["Norm", "Mul"])
 case("simplified", {"x": x(2, 8)}, [n("SimplifiedLayerNormalization", ["x", "g"], ["y"], epsilon=1e-6)], [w("g", 8)], ops=["Norm", "Mul"])
 case("skip_norm", {"x": x(1, 2, 8), "s": x(1, 2, 8)}, [n("SkipLayerNormalization", ["x", "s", "g", "b", "k"], ["y", "", "", "z"], domain="com.microsoft", epsilon=1e-5),
                                                   n("SkipSimplifiedLayerNormalization", ["z", "s", "g"], ["v"], domain="com.microsoft", epsilon=1e-5)],
