@@ -27,6 +27,8 @@ type Options struct {
 	From, To int
 	// LastToken asks for the logits of the last token only.
 	LastToken bool
+	// Blocks is the number of elements from which on matrices are cut into blocks of powers of two (2^22 if it is 0).
+	Blocks int
 }
 
 // Names of inputs and outputs.
@@ -51,6 +53,8 @@ func Build(c *Config, w Weights, o Options) (*onnx.Model, error) {
 		return nil, fmt.Errorf("%d tokens, expected 1 to %d", o.Tokens, min(c.Positions, maxTokens))
 	case o.From < 0 || o.From >= o.To || o.To > c.Layers:
 		return nil, fmt.Errorf("layers %d:%d, expected a range within 0:%d", o.From, o.To, c.Layers)
+	case o.Blocks < 0:
+		return nil, fmt.Errorf("blocks from %d elements on", o.Blocks)
 	case o.LastToken && o.To < c.Layers:
 		return nil, fmt.Errorf("layers %d:%d give no logits, of which the last token's are asked for", o.From, o.To)
 	}
@@ -224,17 +228,21 @@ func gained(w *onnx.Tensor, gain *onnx.Tensor) *onnx.Tensor {
 	return out
 }
 
-// project is a linear layer; gain is nil or that of a norm before it.
-func (b *builder) project(name string, x, in, out int, gain *onnx.Tensor, bias bool) int {
+// matrix reads weights [out, in], times the gain of the norm before them.
+func (b *builder) matrix(name string, out, in int, gain *onnx.Tensor) *onnx.Tensor {
 	w := b.tensor(name+".weight", out, in)
-	if gain != nil && b.err == nil {
-		w = gained(w, gain)
+	if gain == nil || b.err != nil {
+		return w
 	}
-	y := b.einsum(name, "ti,oi->to", x, b.constant(name+".weight", w))
-	if bias {
-		y = b.node(name+".offset", onnx.OpAdd, onnx.Attr{}, y, b.constant(name+".bias", b.tensor(name+".bias", out)))
+	return gained(w, gain)
+}
+
+// offset reads the offsets of a projection that has some.
+func (b *builder) offset(name string, has bool, n int) *onnx.Tensor {
+	if !has {
+		return nil
 	}
-	return y
+	return b.tensor(name+".bias", n)
 }
 
 // heads gives the result of a projection an axis of heads.
@@ -264,39 +272,102 @@ func (b *builder) layer(i, x int) int {
 	name := func(s string) string { return layerName(i, s) }
 	y := b.attention(name, b.norm(name("input_layernorm"), x), b.tensor(name("input_layernorm.weight"), c.Hidden))
 	x = b.node(name("attended"), onnx.OpAdd, onnx.Attr{}, x, y)
-	h := b.norm(name("post_attention_layernorm"), x)
-	gain := b.tensor(name("post_attention_layernorm.weight"), c.Hidden)
-	gate := b.node(name("mlp.act_fn"), onnx.OpUnary, onnx.Attr{Func: onnx.FuncSilu, A: 1}, b.project(name("mlp.gate_proj"), h, c.Hidden, c.Intermediate, gain, false))
-	up := b.project(name("mlp.up_proj"), h, c.Hidden, c.Intermediate, gain, false)
-	y = b.project(name("mlp.down_proj"), b.node(name("mlp.gated"), onnx.OpMul, onnx.Attr{}, gate, up), c.Intermediate, c.Hidden, nil, false)
+	y = b.gate(name, b.norm(name("post_attention_layernorm"), x), b.tensor(name("post_attention_layernorm.weight"), c.Hidden))
 	return b.node(HiddenName(i+1), onnx.OpAdd, onnx.Attr{}, x, y)
 }
 
-// attention lets each token look at those before it. Heads of queries share keys and values in groups.
-func (b *builder) attention(name func(string) string, x int, gain *onnx.Tensor) int {
-	c, group := b.c, b.c.Heads/b.c.KVHeads
-	part := func(which string, heads int) int {
-		label := name("self_attn." + which)
-		y := b.project(label+"_proj", x, c.Hidden, heads*c.HeadDim, gain, c.QKVBias)
-		y = b.heads(label, y, heads)
-		if which == "v" {
-			return y
-		}
-		if c.QKNorm {
-			y = b.norm(label+"_norm", y)
-			y = b.node(label+"_norm.gained", onnx.OpMul, onnx.Attr{}, y, b.constant(label+"_norm.weight", b.tensor(label+"_norm.weight", c.HeadDim)))
-		}
-		return b.rotate(label+".rotated", y)
+// gate is the gated layer, in blocks of its inner axis.
+func (b *builder) gate(name func(string) string, x int, gain *onnx.Tensor) int {
+	c := b.c
+	gates := b.matrix(name("mlp.gate_proj"), c.Intermediate, c.Hidden, gain)
+	ups := b.matrix(name("mlp.up_proj"), c.Intermediate, c.Hidden, gain)
+	downs := b.matrix(name("mlp.down_proj"), c.Hidden, c.Intermediate, nil)
+	if b.err != nil {
+		return -1
 	}
-	q := b.heads(name("self_attn.q.grouped"), part("q", c.Heads), c.KVHeads, group)
-	k, v := part("k", c.KVHeads), part("v", c.KVHeads)
-	s := b.einsum(name("self_attn.scores"), "tkgd,skd->kgts", q, k)
-	s = b.node(name("self_attn.scaled"), onnx.OpMul, onnx.Attr{}, s, b.scale)
-	s = b.node(name("self_attn.masked"), onnx.OpSelect, onnx.Attr{}, s, b.mask, b.hidden)
-	p := b.node(name("self_attn.softmax"), onnx.OpSoftmax, onnx.Attr{Axes: []int{3}}, s)
-	y := b.einsum(name("self_attn.mixed"), "kgts,skd->tkgd", p, v)
-	y = b.node(name("self_attn.joined"), onnx.OpReshape, onnx.Attr{Shape: []int{b.o.Tokens, c.Heads * c.HeadDim}}, y)
-	return b.project(name("self_attn.o_proj"), y, c.Heads*c.HeadDim, c.Hidden, nil, c.OutputBias)
+	xs := b.pieces(name("post_attention_layernorm"), x, gates.Len())
+	var inner []piece
+	spans := b.cut(c.Intermediate, gates.Len())
+	for k, s := range spans {
+		label := func(part string) string {
+			if len(spans) == 1 {
+				return name("mlp." + part)
+			}
+			return fmt.Sprintf("%s.block%d", name("mlp."+part), k)
+		}
+		g := b.node(label("act_fn"), onnx.OpUnary, onnx.Attr{Func: onnx.FuncSilu, A: 1}, b.product(label("gate_proj"), xs, gates, []span{s}, nil))
+		u := b.product(label("up_proj"), xs, ups, []span{s}, nil)
+		inner = append(inner, piece{b.node(label("gated"), onnx.OpMul, onnx.Attr{}, g, u), s})
+	}
+	return b.joined(name("mlp.down_proj"), inner, downs, nil)
+}
+
+// attention lets each token look at those before it. Heads of queries share keys and values in groups; blocks of large models have some heads of
+// every group.
+func (b *builder) attention(name func(string) string, x int, gain *onnx.Tensor) int {
+	c, group, d := b.c, b.c.Heads/b.c.KVHeads, b.c.HeadDim
+	read := func(which string, heads int) (w, offset *onnx.Tensor) {
+		label := name("self_attn." + which + "_proj")
+		return b.matrix(label, heads*d, c.Hidden, gain), b.offset(label, c.QKVBias, heads*d)
+	}
+	wq, oq := read("q", c.Heads)
+	wk, ok := read("k", c.KVHeads)
+	wv, ov := read("v", c.KVHeads)
+	wo := b.matrix(name("self_attn.o_proj"), c.Hidden, c.Heads*d, nil)
+	oo := b.offset(name("self_attn.o_proj"), c.OutputBias, c.Hidden)
+	var gains [2]*onnx.Tensor
+	if c.QKNorm {
+		for i, which := range []string{"q", "k"} {
+			gains[i] = b.tensor(name("self_attn."+which+"_norm.weight"), d)
+		}
+	}
+	if b.err != nil {
+		return -1
+	}
+	xs := b.pieces(name("input_layernorm"), x, wq.Len())
+	part := func(label string, w, offset, gain *onnx.Tensor, rows []span, heads int) int {
+		y := b.heads(label, b.product(label+"_proj", xs, w, rows, offset), heads)
+		if gain != nil {
+			y = b.node(label+"_norm.gained", onnx.OpMul, onnx.Attr{}, b.norm(label+"_norm", y), b.constant(label+"_norm.weight", gain))
+		}
+		return y
+	}
+	all := []span{{0, c.KVHeads * d}}
+	k := b.rotate(name("self_attn.k.rotated"), part(name("self_attn.k"), wk, ok, gains[1], all, c.KVHeads))
+	v := part(name("self_attn.v"), wv, ov, nil, all, c.KVHeads)
+	var mixed []piece
+	var order []span // of the columns of the projection that follows
+	spans := b.cut(group, wq.Len())
+	at := 0
+	for i, s := range spans {
+		label := name("self_attn.q")
+		if len(spans) > 1 {
+			label = fmt.Sprintf("%s.block%d", label, i)
+		}
+		rows := grouped(c.KVHeads, group, d, s)
+		q := b.rotate(label+".rotated", part(label, wq, oq, gains[0], rows, c.KVHeads*s.n))
+		n := c.KVHeads * s.n * d
+		mixed = append(mixed, piece{b.attend(label, b.heads(label+".grouped", q, c.KVHeads, s.n), k, v), span{at, n}})
+		order, at = append(order, rows...), at+n
+	}
+	if len(spans) > 1 {
+		wo = columns(wo, order)
+	}
+	return b.joined(name("self_attn.o_proj"), mixed, wo, oo)
+}
+
+// attend mixes the values of tokens by the products of queries and keys.
+func (b *builder) attend(label string, q, k, v int) int {
+	s := b.einsum(label+".scores", "tkgd,skd->kgts", q, k)
+	s = b.node(label+".scaled", onnx.OpMul, onnx.Attr{}, s, b.scale)
+	s = b.node(label+".masked", onnx.OpSelect, onnx.Attr{}, s, b.mask, b.hidden)
+	p := b.node(label+".softmax", onnx.OpSoftmax, onnx.Attr{Axes: []int{3}}, s)
+	y := b.einsum(label+".mixed", "kgts,skd->tkgd", p, v)
+	shape := b.g.Shape(y)
+	if len(shape) != 4 {
+		return -1
+	}
+	return b.node(label+".joined", onnx.OpReshape, onnx.Attr{Shape: []int{shape[0], shape[1] * shape[2] * shape[3]}}, y)
 }
 
 // head gives logits.
@@ -308,10 +379,9 @@ func (b *builder) head(x int) int {
 		}}, x)
 	}
 	x = b.norm("model.norm", x)
-	w := b.tensor(b.headTensor(), c.Vocabulary, c.Hidden)
-	gain := b.tensor(finalNorm, c.Hidden)
+	w, gain := b.tensor(b.headTensor(), c.Vocabulary, c.Hidden), b.tensor(finalNorm, c.Hidden)
 	if b.err != nil {
 		return -1
 	}
-	return b.einsum(LogitsName, "ti,oi->to", x, b.constant(headName, gained(w, gain)))
+	return b.product(LogitsName, b.pieces("model.norm", x, w.Len()), gained(w, gain), []span{{0, c.Vocabulary}}, nil)
 }

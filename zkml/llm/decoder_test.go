@@ -6,6 +6,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device/devicetest"
@@ -88,6 +89,11 @@ func TestDecoders(t *testing.T) {
 			if d := distance(t, output(t, build(t, c, Options{Tokens: n}), tokens), e.Logits); d > 1e-5 {
 				t.Errorf("logits differ by %g", d)
 			}
+			for _, least := range []int{1, 1000} { // blocks of all matrices, and of the larger ones
+				if d := distance(t, output(t, build(t, c, Options{Tokens: n, Blocks: least}), tokens), e.Logits); d > 1e-5 {
+					t.Errorf("logits in blocks from %d elements on differ by %g", least, d)
+				}
+			}
 			first := output(t, build(t, c, Options{Tokens: n, To: 1}), tokens)
 			if d := distance(t, first, e.Hidden1); d > 1e-5 {
 				t.Errorf("the hidden state differs by %g", d)
@@ -124,10 +130,11 @@ func TestIdentity(t *testing.T) {
 
 // TestProve compares the integers of decoders with their floats, and proves the logits of one.
 func TestProve(t *testing.T) {
+	least := map[string]int{"qwen3": 1} // that one in blocks
 	for _, name := range families {
 		t.Run(name, func(t *testing.T) {
 			c, e := open(t, name)
-			m := build(t, c, Options{Tokens: len(e.Tokens)})
+			m := build(t, c, Options{Tokens: len(e.Tokens), Blocks: least[name]})
 			x := make([]float64, len(e.Tokens))
 			for i, v := range e.Tokens {
 				x[i] = float64(v)
@@ -171,5 +178,22 @@ func TestProve(t *testing.T) {
 				t.Error("the proof holds for another text")
 			}
 		})
+	}
+}
+
+func TestBlocks(t *testing.T) {
+	for n, want := range map[int][]int{1: {1}, 3: {2, 1}, 5: {4, 1}, 64: {64}, 63: {63}, 5120: {4096, 1024}, 17408: {16384, 1024}, 11008: {8192, 2048, 768}, 151936: {131072, 16384, 4480}} {
+		at := 0
+		var got []int
+		for _, s := range blocks(n) {
+			if s.at != at {
+				t.Errorf("%d: a block at %d, expected %d", n, s.at, at)
+			}
+			at += s.n
+			got = append(got, s.n)
+		}
+		if at != n || !slices.Equal(got, want) {
+			t.Errorf("%d is cut into %v, expected %v", n, got, want)
+		}
 	}
 }
