@@ -71,6 +71,8 @@ func (t *translation) addValue(v Value) int {
 const (
 	maxFolded   = 1 << 26
 	foldedTimes = 8
+	// productsPerElement is how many products of an Einsum count as one element.
+	productsPerElement = 16
 )
 
 // charge counts elements computed from constants.
@@ -89,7 +91,11 @@ func (t *translation) fold(n *Node, v Value) int {
 		in[k] = t.im.m.Values[id].Const
 	}
 	if n.Op != OpReshape {
-		if err := t.charge(elements(v.Shape)); err != nil {
+		size := elements(v.Shape)
+		if n.Op == OpEinsum { // a small result may take long
+			size = max(size, t.im.m.Work(n)/productsPerElement)
+		}
+		if err := t.charge(size); err != nil {
 			return t.fail(err)
 		}
 	}

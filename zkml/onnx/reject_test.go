@@ -78,6 +78,11 @@ func TestRejects(t *testing.T) {
 			c := f.Node("Add", []string{f.Floats("column", make([]float32, 9000), 9000, 1), f.Floats("row", make([]float32, 9000), 1, 9000)})
 			return f.Output(f.Node("MatMul", []string{"x", c}))
 		}},
+		{"constants that take long", s, []string{"evaluating it on constants"}, func() *onnxtest.File {
+			f := onnxtest.New(17, "x", 1, 5000)
+			c := f.Node("Add", []string{f.Floats("column", make([]float32, 5000), 5000, 1), f.Floats("row", make([]float32, 5000), 1, 5000)})
+			return f.Output(f.Node("MatMul", []string{"x", f.Node("MatMul", []string{c, c})}))
+		}},
 		{"constants that grow step by step", s, []string{"evaluating it on constants"}, func() *onnxtest.File {
 			f := onnxtest.New(17, "x", 1, 4000)
 			c := f.Node("Add", []string{f.Floats("column", make([]float32, 4000), 4000, 1), f.Floats("row", make([]float32, 4000), 1, 4000)})
