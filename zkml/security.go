@@ -1,6 +1,7 @@
 package zkml
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -227,10 +228,26 @@ func chooseArgument(p *plan.Plan, params bool, lambda int, o whir.Options) (s Ar
 	o.Lambda, o.Claims, o.JohnsonStart = lambda, 1, false
 	for h := range p.Stacks {
 		if st := &p.Stacks[h]; len(st.Evals) > 0 && (params || st.Home != plan.Parameters) {
-			if s.Commitments[h], err = whir.ChooseM31(st.Vars, o); err != nil {
+			if s.Commitments[h], err = chooseCommitment(st.Vars, o); err != nil {
 				return s, fmt.Errorf("%s: %w", st.Home, err)
 			}
 		}
 	}
 	return s, nil
+}
+
+// maxOpening is the most bytes that an opening takes, as predicted, where
+// nothing else is asked for. Only stacks of 2^24 and more would take more: an
+// opening of 2^29 shrinks to a quarter for a tenth more proving time.
+const maxOpening = 512 << 10
+
+func chooseCommitment(vars int, o whir.Options) (*whir.M31Params, error) {
+	if o.MaxProof == 0 {
+		o.MaxProof = maxOpening
+		if c, err := whir.ChooseM31(vars, o); !errors.Is(err, whir.ErrInfeasible) {
+			return c, err
+		}
+		o.MaxProof = 0
+	}
+	return whir.ChooseM31(vars, o)
 }

@@ -1,5 +1,7 @@
 package graph
 
+import "github.com/zkwarp/zkwarp/internal/parallel"
+
 // einsum sums in 64 bits: the bounds of the result hold for every partial sum.
 func (m *machine) einsum(op Einsum) {
 	roles := op.Roles()
@@ -25,12 +27,28 @@ func (m *machine) einsum(op Einsum) {
 		columnsB: b.places(roles.Columns), columnsOut: out.places(roles.Columns),
 		sumA: a.sum(roles.Sum), sumB: b.sum(roles.Sum),
 	}
-	p.acc = make([]int64, len(p.columnsB))
-	p.adjacent = len(p.columnsB) > 1 && p.columnsB[len(p.columnsB)-1] == len(p.columnsB)-1
+	p.adjacent = len(p.columnsB) > 1 && inRow(p.columnsB)
+	p.rows = inRow(p.sumA) && inRow(p.sumB)
 	batchA, batchB, batchOut := a.places(roles.Batch), b.places(roles.Batch), out.places(roles.Batch)
-	for i := range batchA {
-		p.run(batchA[i], batchB[i], batchOut[i])
+	// Rows are independent; a task has some thousand products.
+	rows := len(p.rowsA)
+	parallel.For(len(batchA)*rows, 1+1<<14/max(1, len(p.columnsB)*len(p.sumA)), func(lo, hi int) {
+		acc := make([]int64, len(p.columnsB))
+		for i := lo; i < hi; i++ {
+			n, r := i/rows, i%rows
+			p.row(batchA[n]+p.rowsA[r], batchB[n], batchOut[n]+p.rowsOut[r], acc)
+		}
+	})
+}
+
+// inRow says whether offsets are one after the other from 0 on.
+func inRow(offsets []int) bool {
+	for i, o := range offsets {
+		if i != o {
+			return false
+		}
 	}
+	return true
 }
 
 // operand is a tensor of an Einsum in the machine's layout.
@@ -66,31 +84,42 @@ type product struct {
 	a, b, out                                        []int32
 	rowsA, rowsOut, columnsB, columnsOut, sumA, sumB []int
 	adjacent                                         bool // columns are next to each other in b
-	acc                                              []int64
+	rows                                             bool // terms are next to each other in a and in b
 }
 
-// run does one assignment of the batch labels.
-func (p *product) run(a, b, out int) {
-	for i, row := range p.rowsA {
-		clear(p.acc)
-		for k, at := range p.sumA {
-			v := int64(p.a[a+row+at])
-			if v == 0 {
-				continue
+// row computes the columns of one row. acc is as long as there are columns.
+func (p *product) row(a, b, out int, acc []int64) {
+	if p.rows && !p.adjacent {
+		x := p.a[a : a+len(p.sumA)]
+		for j, at := range p.columnsB {
+			sum := int64(0)
+			for k, w := range p.b[b+at : b+at+len(x)] {
+				sum += int64(x[k]) * int64(w)
 			}
-			from := b + p.sumB[k]
-			if p.adjacent {
-				for j, w := range p.b[from : from+len(p.acc)] {
-					p.acc[j] += v * int64(w)
-				}
-				continue
-			}
-			for j, c := range p.columnsB {
-				p.acc[j] += v * int64(p.b[from+c])
-			}
+			acc[j] = sum
 		}
-		for j, c := range p.columnsOut {
-			p.out[out+p.rowsOut[i]+c] = int32(p.acc[j])
+	} else {
+		clear(acc)
+		for k, at := range p.sumA {
+			p.add(acc, int64(p.a[a+at]), b+p.sumB[k])
+		}
+	}
+	for j, c := range p.columnsOut {
+		p.out[out+c] = int32(acc[j])
+	}
+}
+
+// add adds v times the columns' terms from a place in b on.
+func (p *product) add(acc []int64, v int64, from int) {
+	switch {
+	case v == 0:
+	case p.adjacent:
+		for j, w := range p.b[from : from+len(acc)] {
+			acc[j] += v * int64(w)
+		}
+	default:
+		for j, c := range p.columnsB {
+			acc[j] += v * int64(p.b[from+c])
 		}
 	}
 }

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"sync"
 
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
@@ -94,10 +96,20 @@ func (t *term) factor(acc float64) float64 {
 	return float64(t.c*t.x.scale) / acc
 }
 
-// magnitude returns the greatest absolute value of a constant.
-func magnitude(t *onnx.Tensor) float64 {
-	lo, hi := extremes(t)
+// greatest returns the greatest absolute value of a constant.
+func (l *lowering) greatest(t *onnx.Tensor) float64 {
+	lo, hi := l.extremes(t)
 	return max(-lo, hi)
+}
+
+// extremes remembers what it finds: a form's scale is looked for in many tries, and weights are many.
+func (l *lowering) extremes(t *onnx.Tensor) (lo, hi float64) {
+	if e, ok := l.ends[t]; ok {
+		return e[0], e[1]
+	}
+	lo, hi = extremes(t)
+	l.ends[t] = [2]float64{lo, hi}
+	return lo, hi
 }
 
 func extremes(t *onnx.Tensor) (lo, hi float64) {
@@ -120,12 +132,23 @@ func round(v float64) (int64, error) {
 // quantise returns round(c * v) for every element.
 func quantise(t *onnx.Tensor, c float64) ([]int32, error) {
 	out := make([]int32, t.Len())
-	for i := range out {
-		r, err := round(float64(t.At(i) * c))
-		if err != nil {
-			return nil, fmt.Errorf("element %d: %w", i, err)
+	var mu sync.Mutex
+	first := len(out) // the first element that does not fit
+	parallel.For(len(out), 1<<16, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r, err := round(float64(t.At(i) * c))
+			if err != nil {
+				mu.Lock()
+				first = min(first, i)
+				mu.Unlock()
+				return
+			}
+			out[i] = int32(r)
 		}
-		out[i] = int32(r)
+	})
+	if first < len(out) {
+		_, err := round(float64(t.At(first) * c))
+		return nil, fmt.Errorf("element %d: %w", first, err)
 	}
 	return out, nil
 }
@@ -144,9 +167,9 @@ func (a span) times(b span) span {
 func (a span) limited() bool { return a.lo > -graph.BoundLimit && a.hi < graph.BoundLimit }
 
 // paramSpan is the declared range of a parameter whose values are the extremes times c, rounded.
-func paramSpan(t *onnx.Tensor, c float64) span {
-	l, h := extremes(t)
-	lo, hi := math.Round(float64(l*c)), math.Round(float64(h*c))
+func (l *lowering) paramSpan(t *onnx.Tensor, c float64) span {
+	least, most := l.extremes(t)
+	lo, hi := math.Round(float64(least*c)), math.Round(float64(most*c))
 	if reach := max(math.Abs(lo), math.Abs(hi)); !(reach < graph.BoundLimit) {
 		return span{math.Inf(-1), math.Inf(1)}
 	}
@@ -162,13 +185,13 @@ func (l *lowering) span(f *form, acc float64) span {
 		c := t.factor(acc)
 		switch {
 		case t.isConstant():
-			total = total.plus(paramSpan(t.w, c))
+			total = total.plus(l.paramSpan(t.w, c))
 		case t.isAddend():
 			c = math.Round(c)
 			total = total.plus(l.codeSpan(t.x).times(span{c, c}))
 		default:
 			k := float64(t.count())
-			total = total.plus(l.codeSpan(t.x).times(paramSpan(t.w, c)).times(span{k, k}))
+			total = total.plus(l.codeSpan(t.x).times(l.paramSpan(t.w, c)).times(span{k, k}))
 		}
 	}
 	return total

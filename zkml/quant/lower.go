@@ -17,11 +17,12 @@ type lowering struct {
 	o          *Options
 	decide     decider
 	values     []value
-	stages     []staged        // every decision, in order, with what it was made for
-	weightBits map[string]int  // by tensor: width of its widest weights
-	post       *onnx.Node      // Softmax or ArgMax at the end
-	outputs    []int           // values whose integers are the program's outputs
-	masks      map[int]masking // by a softmax's result
+	stages     []staged                    // every decision, in order, with what it was made for
+	weightBits map[string]int              // by tensor: width of its widest weights
+	post       *onnx.Node                  // Softmax or ArgMax at the end
+	outputs    []int                       // values whose integers are the program's outputs
+	masks      map[int]masking             // by a softmax's result
+	ends       map[*onnx.Tensor][2]float64 // least and greatest element of constants
 }
 
 // decider gives the stage for a tensor.
@@ -55,7 +56,7 @@ type value struct {
 func newLowering(m *onnx.Model, o *Options, decide decider) (*lowering, error) {
 	l := &lowering{
 		composer: newComposer(clean(m.Name), o.TableBits), m: m, o: o, decide: decide,
-		values: make([]value, len(m.Values)), weightBits: map[string]int{}, masks: map[int]masking{},
+		values: make([]value, len(m.Values)), weightBits: map[string]int{}, masks: map[int]masking{}, ends: map[*onnx.Tensor][2]float64{},
 	}
 	for i := range m.Nodes {
 		l.values[m.Nodes[i].Output].node = &m.Nodes[i]

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
@@ -339,14 +340,16 @@ func scaledBy(w *onnx.Tensor, wLabels []uint8, c *onnx.Tensor, labels []uint8) *
 		step *= c.Shape[a]
 	}
 	out := &onnx.Tensor{Shape: w.Shape, Real: make([]float32, w.Len())}
-	for i := range out.Real {
-		at, rest := 0, i
-		for a := len(w.Shape) - 1; a >= 0; a-- {
-			at += rest % w.Shape[a] * strides[a]
-			rest /= w.Shape[a]
+	parallel.For(len(out.Real), 1<<14, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at, rest := 0, i
+			for a := len(w.Shape) - 1; a >= 0; a-- {
+				at += rest % w.Shape[a] * strides[a]
+				rest /= w.Shape[a]
+			}
+			out.Real[i] = float32(w.At(i) * c.At(at))
 		}
-		out.Real[i] = float32(w.At(i) * c.At(at))
-	}
+	})
 	return out
 }
 

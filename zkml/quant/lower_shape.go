@@ -235,7 +235,7 @@ func (l *lowering) visitEmbed(n *onnx.Node) error {
 		return fmt.Errorf("%w: rows are selected by a computed tensor, expected an input of the model", onnx.ErrUnsupported)
 	}
 	v, name := n.Output, l.name(n.Output)
-	st, err := l.decide(name, v, nil, demand{bits: max(l.values[v].bits, l.o.ActivationBits), out: observed{reach: magnitude(w)}})
+	st, err := l.decide(name, v, nil, demand{bits: max(l.values[v].bits, l.o.ActivationBits), out: observed{reach: l.greatest(w)}})
 	if err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func (l *lowering) unmask(k *masking, take bool) bool {
 	switch n.Op {
 	case onnx.OpSelect:
 		c, mv := l.constant(n.Inputs[2]), n.Inputs[1]
-		if _, hi := extremes(c); hi > hidden || l.constant(n.Inputs[0]) != nil {
+		if _, hi := l.extremes(c); hi > hidden || l.constant(n.Inputs[0]) != nil {
 			return false
 		}
 		if m := l.constant(mv); m != nil {

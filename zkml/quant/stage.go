@@ -144,7 +144,7 @@ func (h *chooser) units() []float64 {
 	finest := 0.0
 	for i := range h.f.terms {
 		if t := &h.f.terms[i]; t.isProduct() {
-			finest = max(finest, math.Abs(t.factor(1))*magnitude(t.w)/float64(int64(1)<<(h.l.o.WeightBits-1)-1))
+			finest = max(finest, math.Abs(t.factor(1))*h.l.greatest(t.w)/float64(int64(1)<<(h.l.o.WeightBits-1)-1))
 		}
 	}
 	var units []float64

@@ -79,12 +79,28 @@ func (t *Table) Extensions(point []m31.QM31) []m31.QM31 {
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.Y != nil {
-			out[i] = mle.EvaluateBase(Embed(c.Y), point)
+			out[i] = extension(c.Y, point)
 			continue
 		}
 		out[i] = m31.Lift(m31.FromInt(c.First)).Add(index(c.Shift, c.Vars, point))
 	}
 	return out
+}
+
+// extension of integers at point. Residues of a few thousand are made at a
+// time, which stay in the cache.
+func extension(y []int32, point []m31.QM31) (sum m31.QM31) {
+	low := min(len(point), 12)
+	inner, outer := mle.EqTable(point[len(point)-low:]), mle.EqTable(point[:len(point)-low])
+	row := make([]m31.Element, 1<<low)
+	for i, scale := range outer {
+		part := y[i<<low : (i+1)<<low]
+		for k, v := range part {
+			row[k] = m31.FromInt(int64(v))
+		}
+		sum = sum.Add(scale.Mul(m31.DotBase(row, inner)))
+	}
+	return sum
 }
 
 // index is the extension of i >> shift & (2^vars - 1): a sum of coordinates
