@@ -35,7 +35,9 @@ type Options struct {
 	Percentile float64
 	Entropy    bool
 	InputRange [2]float64 // range of a single real input where the samples do not show it (from the samples)
-	Labels     []string   // names of the output classes
+	// Given fixes the codes of inputs, by input, where another program has made them; the zero Format leaves an input to the samples.
+	Given  []Format
+	Labels []string // names of the output classes
 	// ExactOutput leaves the sum of a last linear layer as it is: no rounding and no lookup, at the price of outputs of up to 29 bits.
 	// OutputBits then has no effect.
 	ExactOutput bool
@@ -44,6 +46,20 @@ type Options struct {
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
 	return Options{InputBits: 8, ActivationBits: 8, WeightBits: 10, OutputBits: 10, TableBits: 16, Percentile: 100}
+}
+
+// Format says what the codes of a tensor can be and what they mean.
+type Format struct {
+	Lo, Hi int64
+	Scale  float64 // real value of one unit
+}
+
+// valid checks a format of an input's codes.
+func (f *Format) valid() error {
+	if f.Lo > 0 || f.Hi < 0 || f.Lo <= -graph.BoundLimit || f.Hi >= graph.BoundLimit || !(f.Scale > 0) || math.IsInf(f.Scale, 0) {
+		return fmt.Errorf("a format of codes in [%d, %d] of scale %g, expected bounds around 0 below 2^29 and a positive scale", f.Lo, f.Hi, f.Scale)
+	}
+	return nil
 }
 
 // withDefaults fills in defaults and checks ranges.
@@ -215,6 +231,14 @@ func (l *lowering) chooseGiven(name string, v int, d demand, seen []sight) (Stag
 		}
 		if st.Lo <= -graph.BoundLimit || st.Hi >= graph.BoundLimit {
 			return st, fmt.Errorf("calibration: %w: input %s has integers in [%d, %d], expected less than 2^29", onnx.ErrUnsupported, onnx.Quote(value.Name), st.Lo, st.Hi)
+		}
+		return st, nil
+	}
+	if i := slices.Index(l.m.Inputs, v); i < len(l.o.Given) && l.o.Given[i] != (Format{}) {
+		f := l.o.Given[i]
+		st.Lo, st.Hi, st.Scale, st.QScale = f.Lo, f.Hi, f.Scale, f.Scale
+		if err := f.valid(); err != nil {
+			return st, fmt.Errorf("calibration: input %s: %w", onnx.Quote(value.Name), err)
 		}
 		return st, nil
 	}

@@ -165,7 +165,7 @@ func (l *lowering) unitOf(f *form) float64 {
 // separate gives products that are added to a wide residual stream integers of their own, in units of the stream: a single lookup could not
 // hold both the stream's resolution and the bounds of the product.
 func (l *lowering) separate(n *onnx.Node, a, b *form) (*form, *form, error) {
-	if l.o.ResidualBits == 0 || l.values[n.Output].final {
+	if l.o.ResidualBits == 0 {
 		return a, b, nil
 	}
 	stream := func(f *form) bool { return len(f.terms) == 1 && f.terms[0].isAddend() }

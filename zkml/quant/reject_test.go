@@ -26,6 +26,7 @@ func TestCalibrateRejects(t *testing.T) {
 		"percentile":     {good, quant.Options{Percentile: 101}, "percentile"},
 		"percentile NaN": {good, quant.Options{Percentile: math.NaN()}, "percentile"},
 		"input range":    {good, quant.Options{InputRange: [2]float64{1, -1}}, "input range"},
+		"given format":   {good, quant.Options{Given: []quant.Format{{Lo: 1, Hi: 2, Scale: 1}}}, "a format of codes in [1, 2]"},
 		"label":          {good, quant.Options{Labels: []string{"\x1b"}}, "label"},
 	} {
 		if _, _, err := quant.Calibrate(m, c.samples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
