@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // oddSizes are the axis lengths that tests of operations use.
@@ -402,6 +403,26 @@ func TestThreshold(t *testing.T) {
 					t.Fatalf("%v axis %d: %d in channel %d gave %d with distances %d, %d; expected %d in [%d, %d)", shape, axis, v, ch, got, d, e, yLo+k, th[k], th[k+1])
 				}
 			}
+		}
+	}
+}
+
+// TestSparseStepRows has a table of as many values as there may be, of which only the last one ever occurs, so that each row looks for it. A
+// key may hold many such tables, and whoever reads it makes their rows.
+func TestSparseStepRows(t *testing.T) {
+	const n = 1 << MaxTableBits
+	table := Table{Kind: Steps, YLo: 0, YHi: n - 1, Channels: 1, Limit: 5, Lo: slices.Repeat([]int32{-5}, n+1)}
+	table.Lo[n] = 6
+	if err := table.validate(); err != nil {
+		t.Fatal(err)
+	}
+	start := time.Now()
+	for i := range n {
+		if y, lo, hi := table.StepRow(0, i); y != n-1 || lo != -5 || hi != 6 {
+			t.Fatalf("row %d is (%d, %d, %d)", i, y, lo, hi)
+		}
+		if i%(1<<10) == 0 && time.Since(start) > time.Minute { // milliseconds, unless the search is one through all rows
+			t.Fatalf("%d rows took %v", i, time.Since(start))
 		}
 	}
 }

@@ -76,8 +76,8 @@ func (t *Table) StepAt(channel int, x int64) (y, lo, hi int32) {
 func (t *Table) StepRow(channel, i int) (y, lo, hi int32) {
 	th := t.Thresholds(channel)
 	if i >= len(th)-1 || th[i] == th[i+1] {
-		for i = 0; th[i] == th[i+1]; i++ {
-		}
+		// The value before the first threshold above -Limit. Not by walking there: a table may have 2^18 such rows.
+		i = sort.Search(len(th)-1, func(i int) bool { return th[i+1] > th[0] })
 	}
 	return int32(t.YLo) + int32(i), th[i], th[i+1]
 }
