@@ -69,3 +69,30 @@ func TestMoved(t *testing.T) {
 		t.Errorf("planned: %v", err)
 	}
 }
+
+// TestRead plans programs in which an input is added after every rearrangement
+// of one pair, so that a verifier evaluates it at another point each time.
+func TestRead(t *testing.T) {
+	make := func(steps int) error {
+		b := graph.NewBuilder("read")
+		x := b.Input("x", []int{1 << 20, 2}, 0, 0, 1)
+		v := x
+		for range steps {
+			v = b.Rearrange("swapped", v, []graph.AxisMap{{Axis: 0, Shape: []int{1 << 20}}, {Axis: 1, Shape: []int{2}, Index: []int32{1, 0}}}, nil)
+			v = b.Linear("sum", []graph.Term{{Coef: 1, T: v}, {Coef: 1, T: x}}, 0, 1)
+		}
+		p, _, err := b.Build(v, graph.NoPost, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = ForProgram(p)
+		return err
+	}
+	const most = MaxRead >> 21 // evaluations: one a step, and one at the end
+	if err := make(most - 1); err != nil {
+		t.Error(err)
+	}
+	if err := make(most); err == nil || !strings.Contains(err.Error(), "inputs: 513 evaluations") {
+		t.Errorf("planned: %v", err)
+	}
+}

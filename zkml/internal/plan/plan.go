@@ -231,12 +231,14 @@ type Plan struct {
 }
 
 // Bounds on a plan, whose size may be far beyond that of its program: the
-// number of evaluations, of summands in all relations, and of elements in all
-// public maps, each of which the verifier looks at.
+// number of evaluations, of summands in all relations, of elements in all
+// public maps, and of entries of public inputs in all their evaluations, each of
+// which the verifier looks at.
 const (
 	MaxEvals = 1 << 16
 	MaxTerms = 1 << 20
 	MaxMoved = 1 << 28
+	MaxRead  = 1 << 30
 )
 
 // MaxVars bounds the variables of any stack and of the tree, so that every
@@ -281,6 +283,12 @@ func (p *Plan) check() error {
 	}
 	if len(p.Evals) > MaxEvals {
 		return fmt.Errorf("plan: more than %d evaluations", MaxEvals)
+	}
+	read := 0
+	for _, id := range p.Inputs {
+		if read += 1 << p.Polys[p.Evals[id].Poly].Vars; read > MaxRead {
+			return fmt.Errorf("plan: inputs: %d evaluations go through more than %d entries", len(p.Inputs), MaxRead)
+		}
 	}
 	return nil
 }
