@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"hash"
+	"path"
 	"path/filepath"
 	"strconv"
 
@@ -19,7 +20,13 @@ type externals struct {
 	folder string // "" where there is none
 	root   *mapped.Folder
 	digest hash.Hash // over the digests of all pieces read, nil while there are none
+	taken  map[string]int64
+	sums   map[string]string // SHA-1 of files that were asked for theirs
 }
+
+// mostTaken is how often constants may take each byte of a file, on average. Some share their elements; but a small model beside a large file
+// must not be able to fill the memory.
+const mostTaken = 4
 
 // region is where a constant's elements lie.
 type region struct {
@@ -60,6 +67,10 @@ func parseRegion(t *onnxpb.TensorProto, size int64, what string) (region, error)
 		return r, malformed("%s: its external data have no location", what)
 	case !filepath.IsLocal(filepath.FromSlash(r.location)):
 		return r, malformed("%s: its data are at %s, outside the model's folder", what, Quote(r.location))
+	default:
+		r.location = path.Clean(r.location) // one name for a file
+	}
+	switch {
 	case r.length != size:
 		return r, malformed("%s has %d bytes of external data, expected %d for shape %v of %s", what, r.length, size, t.Dims, typeName(t.DataType))
 	case r.offset < 0:
@@ -84,9 +95,13 @@ func (x *externals) read(t *onnxpb.TensorProto, size int64, what string) ([]byte
 	if n := int64(len(m.Bytes)); r.offset > n || r.length > n-r.offset {
 		return nil, malformed("%s keeps %d bytes at byte %d of the file %s, which has %d", what, r.length, r.offset, Quote(r.location), n)
 	}
+	if x.taken[r.location] += r.length; x.taken[r.location] > mostTaken*int64(len(m.Bytes)) {
+		return nil, unsupported("%s keeps its data in the file %s: constants take %d bytes of it, expected at most %d times its %d", what, Quote(r.location),
+			x.taken[r.location], mostTaken, len(m.Bytes))
+	}
 	if r.checksum != "" {
-		if got := sha1.Sum(m.Bytes); hex.EncodeToString(got[:]) != r.checksum {
-			return nil, malformed("%s keeps its data in the file %s, which has SHA-1 %x, expected %s", what, Quote(r.location), got, Quote(r.checksum))
+		if got := x.checksum(r.location, m); got != r.checksum {
+			return nil, malformed("%s keeps its data in the file %s, which has SHA-1 %s, expected %s", what, Quote(r.location), got, Quote(r.checksum))
 		}
 	}
 	data := m.Bytes[r.offset : r.offset+r.length]
@@ -105,9 +120,20 @@ func (x *externals) open(location string) (*mapped.File, error) {
 		if err != nil {
 			return nil, err
 		}
-		x.root = root
+		x.root, x.taken, x.sums = root, map[string]int64{}, map[string]string{}
 	}
 	return x.root.Open(location)
+}
+
+// checksum returns the SHA-1 of a file, which is computed once: many constants may give it.
+func (x *externals) checksum(location string, m *mapped.File) string {
+	got, ok := x.sums[location]
+	if !ok {
+		sum := sha1.Sum(m.Bytes)
+		got = hex.EncodeToString(sum[:])
+		x.sums[location] = got
+	}
+	return got
 }
 
 // identify returns what identifies the model: the digest of the file alone, or of it and of everything it took from other files.

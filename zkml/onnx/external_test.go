@@ -146,3 +146,24 @@ func TestExternalDataRejects(t *testing.T) {
 		t.Errorf("data inside and outside: %v", err)
 	}
 }
+
+// TestExternalDataRepeated has constants that all take the same bytes of a file: a few may, many would fill the memory.
+func TestExternalDataRepeated(t *testing.T) {
+	folder := t.TempDir()
+	data := make([]byte, 96)
+	write(t, filepath.Join(folder, "w.bin"), data)
+	for n, want := range map[int]string{4: "", 5: `initializer "w.4" keeps its data in the file "w.bin": constants take 480 bytes of it`} {
+		f := external("location", "w.bin", "checksum", fmt.Sprintf("%x", sha1.Sum(data)))
+		w := f.Proto.Graph.Initializer[0]
+		for i := 1; i < n; i++ {
+			f.Proto.Graph.Initializer = append(f.Proto.Graph.Initializer, &onnxpb.TensorProto{
+				Name: fmt.Sprintf("w.%d", i), DataType: w.DataType, Dims: w.Dims, DataLocation: w.DataLocation,
+				ExternalData: []*onnxpb.StringStringEntryProto{{Key: "location", Value: strings.Repeat("./", i) + "w.bin"}}, // another name for it
+			})
+		}
+		_, err := onnx.Parse(f.Bytes(), onnx.Options{Folder: folder})
+		if want == "" && err != nil || want != "" && (!errors.Is(err, onnx.ErrUnsupported) || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%d constants: %v", n, err)
+		}
+	}
+}
