@@ -377,8 +377,13 @@ func TestShapes(t *testing.T) {
 			return n.concat(1, n.fn(onnx.FuncNeg, n.mapped(x, 1, 0, []int{2}, 2, 3)), n.mapped(x, 1, 0, []int{2}, 0, 1))
 		},
 		"reshape": func(n *net) int { return n.reshape(n.fn(onnx.FuncTanh, n.input(3, 5)), 5, 3) },
-		"sum":     func(n *net) int { return n.reduce(onnx.OpReduceSum, n.input(3, 5, 2), 0, 2) },
-		"max":     func(n *net) int { return n.reduce(onnx.OpReduceMax, n.input(3, 5, 2), 0, 2) },
+		"reshape of a sum": func(n *net) int {
+			x := n.pair(onnx.OpAdd, n.pair(onnx.OpMul, n.input(1, 3, 4), n.random(1, 4)), n.random(1, 4))
+			y := n.reshape(n.dense(n.reshape(x, 3, 4), 6), 1, 3, 6)
+			return n.fn(onnx.FuncRelu, n.pair(onnx.OpAdd, y, n.reshape(n.pair(onnx.OpMul, n.input(3, 6), n.random(1, 3, 1)), 1, 3, 6)))
+		},
+		"sum": func(n *net) int { return n.reduce(onnx.OpReduceSum, n.input(3, 5, 2), 0, 2) },
+		"max": func(n *net) int { return n.reduce(onnx.OpReduceMax, n.input(3, 5, 2), 0, 2) },
 		"max pool": func(n *net) int {
 			w := n.mapped(n.input(2, 7), 1, math.Inf(-1), []int{4, 3}, -1, 0, 1, 1, 2, 3, 3, 4, 5, 5, 6, -1)
 			return n.reduce(onnx.OpReduceMax, w, 2)

@@ -28,6 +28,7 @@ type term struct {
 	labels [3][]uint8   // of x, w and the product
 	c      float64
 	shape  []int // before it is repeated
+	along  bool  // a product element by element: labels are the axes of shape
 }
 
 func (t *term) isProduct() bool  { return t.w != nil && t.x.id != graph.None }

@@ -275,6 +275,9 @@ func (l *lowering) give(v int, c codes) error {
 	return l.Err()
 }
 
+// wideOutput is the number of elements from which on a linear output stays a sum: as many lookups would dominate a proof.
+const wideOutput = 1 << 16
+
 var errNoIntegers = errors.New("a value has neither integers nor a form")
 
 // ints returns a value's integers, giving it some if it has none.
@@ -288,7 +291,8 @@ func (l *lowering) ints(v int) (codes, error) {
 	}
 	d := demand{bits: x.bits}
 	if x.final {
-		d.final, d.bits, d.exact = true, l.o.OutputBits, l.o.ExactOutput
+		d.final, d.bits = true, l.o.OutputBits
+		d.exact = l.o.ExactOutput || graph.Elements(l.shapeOf(v)) >= wideOutput
 	}
 	c, err := l.stage(l.name(v), v, x.form, d)
 	if err != nil {

@@ -71,7 +71,7 @@ func (l *lowering) visitInt(n *onnx.Node) error {
 			return err
 		}
 	}
-	id := graph.None
+	var id graph.TensorID
 	switch n.Op {
 	case onnx.OpEinsum:
 		a := n.Attr.Labels
@@ -137,7 +137,8 @@ func (l *lowering) embedInt(n *onnx.Node) error {
 func (l *lowering) selectInt(n *onnx.Node) error {
 	name, shape := l.name(n.Output), l.shapeOf(n.Output)
 	part := func(suffix string, v int) (graph.TensorID, error) { // v times the mask
-		c, w, m := l.constant(v), v, n.Inputs[1]
+		c, m := l.constant(v), n.Inputs[1]
+		var w int
 		switch mask := l.constant(m); {
 		case c == nil && mask == nil:
 			x, err := l.exact(v)
@@ -157,7 +158,7 @@ func (l *lowering) selectInt(n *onnx.Node) error {
 			return l.b.Param(name+suffix, multiplied(c, mask).Shape, data, 1), nil
 		case c != nil:
 			v, w = m, v
-		default:
+		default: // constants of the mask
 			w = m
 		}
 		x, err := l.exact(v)

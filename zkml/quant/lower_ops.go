@@ -48,6 +48,9 @@ func (l *lowering) visit(n *onnx.Node) error {
 	case onnx.OpConcat:
 		return l.visitConcat(n)
 	case onnx.OpReshape:
+		if f, ok := l.reshaped(n.Inputs[0], l.shapeOf(n.Output)); ok {
+			return l.set(n.Output, f)
+		}
 		x, err := l.ints(n.Inputs[0])
 		if err != nil {
 			return err
@@ -71,6 +74,46 @@ func (l *lowering) visit(n *onnx.Node) error {
 		return l.visitDequantise(n)
 	}
 	return fmt.Errorf("%w: operation %s has no integer form here", onnx.ErrUnsupported, n.Op)
+}
+
+// reshaped gives a form that nothing else reads another shape: its tensors and products get it, constants along the last axis or of one element
+// keep theirs.
+func (l *lowering) reshaped(x int, shape []int) (*form, bool) {
+	f, from := l.values[x].form, l.shapeOf(x)
+	if f == nil || len(l.values[x].ints) > 0 || l.values[x].uses > 1 || l.values[x].final {
+		return nil, false
+	}
+	out := &form{shape: shape, chain: f.chain, base: f.base}
+	sameLast := len(from) > 0 && len(shape) > 0 && from[len(from)-1] == shape[len(shape)-1]
+	for i, t := range f.terms {
+		switch {
+		case t.along && slices.Equal(t.shape, from):
+			if !sameLast || t.w.Len() != from[len(from)-1] || len(t.w.Shape) != 1 || !slices.Equal(t.labels[1], []uint8{uint8(len(from) - 1)}) {
+				return nil, false
+			}
+			t.shape = shape
+			t.labels, _, _ = elementwise(shape, t.w.Shape)
+			kept, _ := squeeze(shape, len(shape))
+			t.x.id = l.reshape(suffixed(l.name(x), ".reshaped", i), t.x.id, kept)
+		case slices.Equal(t.shape, from):
+			t.shape = shape
+			if t.isConstant() {
+				t.w = &onnx.Tensor{Shape: shape, Real: t.w.Real, Ints: t.w.Ints}
+			} else if t.isAddend() {
+				t.x.id = l.reshape(suffixed(l.name(x), ".reshaped", i), t.x.id, shape)
+			}
+		case t.isConstant() && (t.w.Len() == 1 || sameLast && len(t.shape) > 0 && t.w.Len() == from[len(from)-1] && t.shape[len(t.shape)-1] == t.w.Len()):
+			t.w = &onnx.Tensor{Real: t.w.Real, Ints: t.w.Ints}
+			if t.w.Len() > 1 {
+				t.w.Shape = []int{t.w.Len()}
+			}
+			t.shape = t.w.Shape
+		default:
+			return nil, false
+		}
+		out.terms = append(out.terms, t)
+	}
+	return out, l.Err() == nil
 }
 
 // linear returns a value as a sum: its own, as long as it is not to be shared, or that of its integers.
@@ -269,7 +312,7 @@ func (l *lowering) scaledForm(f *form, w *onnx.Tensor, name string, shape []int)
 			id := l.reshape(name+".squeezed", t.x.id, kept)
 			t.x.id = id
 			t.w = &onnx.Tensor{Shape: wShape, Real: w.Real, Ints: w.Ints}
-			t.labels, t.shape, t.name = labels, resultShape, name
+			t.labels, t.shape, t.name, t.along = labels, resultShape, name, true
 		default:
 			fixed, ok := weighted(&t, w)
 			if !ok {
@@ -522,7 +565,7 @@ func (l *lowering) absorbed(x int, w *onnx.Tensor, labels [3][]uint8, name strin
 			sum.terms = append(sum.terms, term{x: codes{id: graph.None}, w: k, name: t.name + "." + name, c: t.c, shape: k.Shape})
 			continue
 		}
-		if t.isAddend() || !slices.Equal(t.shape, shape) || t.count() != 1 || len(t.labels[0]) != len(t.labels[2]) {
+		if !t.along || !slices.Equal(t.shape, shape) || len(t.labels[0]) != len(t.labels[2]) {
 			return nil, false
 		}
 		// An element-wise product: its constants have labels that are axes of the shape.

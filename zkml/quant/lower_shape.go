@@ -153,7 +153,7 @@ func fills(n *onnx.Node) bool {
 func (l *lowering) rearrange(name string, x graph.TensorID, n *onnx.Node, fill int64) graph.TensorID {
 	maps := make([]graph.AxisMap, len(n.Attr.Maps))
 	for i, m := range n.Attr.Maps {
-		maps[i] = graph.AxisMap{Axis: m.Axis, Shape: m.Shape, Index: m.Index}
+		maps[i] = m
 	}
 	scale := 1.0
 	if l.Err() == nil {

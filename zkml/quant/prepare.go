@@ -1,7 +1,6 @@
 package quant
 
 import (
-	"math"
 	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx"
@@ -86,14 +85,4 @@ func (r *rewriter) extreme(n onnx.Node) {
 		return
 	}
 	r.node(&n, onnx.OpSub, n.Output, a, excess)
-}
-
-// finite reports whether a constant has neither NaN nor infinities.
-func finite(t *onnx.Tensor) bool {
-	for i := range t.Len() {
-		if v := t.At(i); math.IsNaN(v) || math.IsInf(v, 0) {
-			return false
-		}
-	}
-	return true
 }

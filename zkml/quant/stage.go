@@ -300,8 +300,11 @@ const (
 // coarse finds scale and shift when the table's operand has the scale of its result, which clamps need: the shift is as large as the
 // weights' width allows. The scale grows a little before the effort does, and as long as needed once all effort is made.
 func (h *chooser) coarse() bool {
-	wanted := h.st.Scale
 	scales, products := h.addends()
+	if products && h.d.bits >= scoreBits { // wide codes can afford a scale that other layers have too
+		h.st.Scale = onGrid(h.st.Scale)
+	}
+	wanted := h.st.Scale
 	for _, try := range []struct {
 		effort effort
 		most   float64
@@ -434,7 +437,7 @@ func (h *chooser) fixed() bool {
 // product chooses for a product whose scale is free, whatever bounds below productLimit it has.
 func (h *chooser) product() (Stage, error) {
 	st := h.st
-	if h.d.final {
+	if st.Scale = onGrid(st.Scale/2) * 2; h.d.final {
 		st.Lo, st.Hi = -outputLimit, outputLimit
 	}
 	for shift := graph.MaxShift; ; shift-- {

@@ -97,7 +97,7 @@ func limits(name string) bool {
 		name == "round" || name == "thresholdedrelu_example"
 }
 
-// passed allows for an error: three hundredths of the greatest element of real numbers, nothing for integers, and one code for a
+// passed allows for an error: four hundredths of the greatest element of real numbers, nothing for integers, and one code for a
 // softmax between codes, which is no function of few bits. A quantised network with a real input may take some elements of it for the
 // code beside theirs, and a recurrence adds up the errors of its steps.
 func (o *outcome) passed(name string) bool {
@@ -105,7 +105,7 @@ func (o *outcome) passed(name string) bool {
 	case strings.HasPrefix(name, "quantised_"), strings.HasPrefix(name, "RNN_"), strings.HasPrefix(name, "LSTM_"), strings.HasPrefix(name, "GRU_"):
 		return o.error <= 0.05
 	case !o.exact:
-		return o.error <= 0.03
+		return o.error <= 0.04
 	case strings.Contains(strings.ToLower(name), "softmax"):
 		return o.error <= 0.009
 	}
