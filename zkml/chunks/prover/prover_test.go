@@ -24,7 +24,7 @@ type proved struct {
 	result *Result
 }
 
-// simulated opens n devices on the CPU.
+// simulated is the CPU as n devices.
 func simulated(t *testing.T, n int) []*device.Device {
 	t.Helper()
 	devices := make([]*device.Device, n)
@@ -210,8 +210,9 @@ func TestErrors(t *testing.T) {
 	devices := simulated(t, 2)
 	for _, d := range devices {
 		d.SetBudget(1)
+		t.Cleanup(func() { d.SetBudget(0) })
 	}
-	begun := 0
+	begun := 0 // by the one device that has part 0; the other waits for it
 	_, err := Prove(context.Background(), devices, p.chain, p.keys, p.c.X, &Options{Progress: func(int, *device.Device, bool) { begun++ }})
 	if !errors.Is(err, device.ErrNoMemory) || !strings.Contains(err.Error(), "part 0") || begun != 2 {
 		t.Errorf("%v after %d calls", err, begun)
@@ -219,10 +220,57 @@ func TestErrors(t *testing.T) {
 	if _, err := Prove(context.Background(), devices, p.chain, p.keys[:1], p.c.X, nil); err == nil {
 		t.Error("a key is missing")
 	}
+	for _, d := range devices {
+		d.SetBudget(0)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Prove(ctx, simulated(t, 2), p.chain, p.keys, p.c.X, nil); err == nil {
 		t.Error("a cancelled proof succeeded")
+	}
+}
+
+// TestGPUs proves a chain on all GPUs at once: the bytes are those of the CPU, and every GPU takes part.
+func TestGPUs(t *testing.T) {
+	devicetest.Open(t, "cuda") // or skip
+	gpus, err := device.OpenList("cuda:all")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := zkmltest.Decoder(2, 16, 64, 4, true)
+	var before []int
+	for at, parts := 1, 2*len(gpus)+1; at < parts; at++ {
+		before = append(before, at*len(c.Program.Ops)/parts)
+	}
+	cutting, err := chunks.Cut(c.Program, c.Weights, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, keys, err := Setup(devicetest.Queue(t, gpus[0]), cutting, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Prove(t.Context(), simulated(t, 1), chain, keys, c.X, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 { // the first time kernels are compiled
+		got, err := Prove(t.Context(), gpus, chain, keys, c.X, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got.Proof.Encode(), want.Proof.Encode()) {
+			t.Error("the proof is not the CPU's")
+		}
+		if err := chunks.Verify(chain, c.X, got.Y, got.Proof, nil); err != nil {
+			t.Error(err)
+		}
+		for _, r := range got.Devices {
+			if len(r.Parts) == 0 {
+				t.Errorf("%s proved nothing", r.Name)
+			}
+			t.Logf("%s: parts %v, proofs %v, waited %v, needs up to %d MiB of %d", r.Name, r.Parts, r.Busy, r.Waited, r.Need>>20, r.Memory>>20)
+		}
 	}
 }
 
