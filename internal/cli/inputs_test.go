@@ -224,7 +224,7 @@ func TestWrongInputs(t *testing.T) {
 	}
 	// What the importer was told is part of the model.
 	r := run(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", filepath.Join(temp, "k"))
-	if r.code != ExitInput || !strings.Contains(r.err, "--const and --select") {
+	if r.code != ExitInput || !strings.Contains(r.err, "--const, --range and --select") {
 		t.Errorf("setup without --const: exit %d: %s", r.code, r.err)
 	}
 }

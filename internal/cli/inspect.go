@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -18,6 +19,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	var (
 		html, key string
 		m         modelFlags
+		e         estimate
 	)
 	c := &cobra.Command{
 		Use:   "inspect FILE",
@@ -42,7 +44,7 @@ func (a *app) inspectCommand() *cobra.Command {
 					return err
 				}
 			}
-			v, err := a.inspect(args[0], data, m, vk)
+			v, err := a.inspect(args[0], data, m, vk, &e)
 			if err != nil {
 				return err
 			}
@@ -65,6 +67,8 @@ func (a *app) inspectCommand() *cobra.Command {
 	}
 	c.Flags().StringVar(&html, "html", "", "also write a page with pictures: the graph, and the cost of each step")
 	c.Flags().StringVar(&key, "key", "", "for the proof of an answer: the verifier's key, to tell whether the proof is whole")
+	c.Flags().StringVar(&e.calibration, "calibration", "", "for a model: its calibration, for exact costs")
+	c.Flags().BoolVar(&e.always, "estimate", false, "for a model: estimate costs however large it is, which runs it once")
 	m.register(c)
 	return c
 }
@@ -73,7 +77,7 @@ func (a *app) inspectCommand() *cobra.Command {
 const calibrationMagic = "ZKWCAL1\n"
 
 // inspect decodes a file by its first bytes; vk is for proofs and may be nil.
-func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.VerifyingKey) (*view, error) {
+func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.VerifyingKey, e *estimate) (*view, error) {
 	if v, ok, err := inspectWHIR(path, data); ok {
 		return v, err
 	}
@@ -114,12 +118,25 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 	case bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")):
 		return viewAnswer(path, data)
 	}
-	parsed, err := a.loadModelData(path, data, m)
-	if errors.Is(err, onnx.ErrMalformed) {
-		return nil, inputError("%w; nor is it a file of zkwarp's", err)
+	if e.calibration != "" {
+		c, err := a.loadCalibration(e.calibration)
+		if err != nil {
+			return nil, err
+		}
+		m.adopt(c)
+		e.exact = c
 	}
-	if err != nil {
+	parsed, err := a.loadModelData(path, data, m)
+	uses, unreadable := onnx.Survey(data)
+	switch {
+	case errors.Is(err, onnx.ErrMalformed):
+		return nil, inputError("%w; nor is it a file of zkwarp's", err)
+	case errors.Is(err, onnx.ErrUnsupported) && unreadable == nil:
+		return nil, withCode(ExitUnsupported, fmt.Errorf("%w%s", err, unknownOperators(uses)))
+	case err != nil:
 		return nil, err
 	}
-	return viewModel(parsed), nil
+	v := viewModel(parsed)
+	v.addOperators(uses)
+	return v, a.addEstimate(v, path, parsed, e)
 }

@@ -85,6 +85,7 @@ func viewKey(kind string, vk *zkml.VerifyingKey) *view {
 	}
 	v.fact("proof of weights", fmt.Sprintf("%d bytes", len(vk.WeightsProof())))
 	v.fact("security", fmt.Sprintf("%.2f bits in sum, weakest step %.2f (%s)", security.Sum, security.Min, security.MinTerm))
+	v.addCost(p, zkml.CostOfKey(vk))
 	v.addProgram(p)
 	return v
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -24,13 +25,27 @@ import (
 // This file holds the steps that several verbs share.
 
 // modelFlags are the flags of verbs that read an ONNX model.
-type modelFlags struct{ dims, consts, ranges, outputs []string }
+type modelFlags struct {
+	dims, consts, ranges, outputs []string
+	batch                         int
+}
 
 func (f *modelFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.dims, "dim", nil, "length of a symbolic axis: NAME=LENGTH, or INPUT:AXIS=LENGTH (a first axis without one is 1)")
+	c.Flags().IntVar(&f.batch, "batch", 1, "inputs in one proof: the length of first axes that have a symbolic one and no --dim")
 	c.Flags().StringArrayVar(&f.consts, "const", nil, "fix an input, INPUT=NUMBER for all of its elements: a mask that hides nothing, a switch")
 	c.Flags().StringArrayVar(&f.ranges, "range", nil, "bound an input of integers that are neither tokens nor masks, INPUT=LOW:HIGH")
 	c.Flags().StringArrayVar(&f.outputs, "select", nil, "an output to keep, by name; may be repeated (default: all of them)")
+}
+
+// adopt takes the lengths of axes from a calibration, unless some are given.
+func (f *modelFlags) adopt(c *quant.Calibration) {
+	if len(f.dims) > 0 || f.batch > 1 {
+		return
+	}
+	for name, n := range c.Dims {
+		f.dims = append(f.dims, fmt.Sprintf("%s=%d", name, n))
+	}
 }
 
 // options are the flags for the importer.
@@ -99,7 +114,24 @@ func (a *app) loadModelData(path string, data []byte, f modelFlags) (*onnx.Model
 		return nil, err
 	}
 	o.Folder = modelFolder(path)
+	if f.batch < 1 || f.batch > graph.MaxElements {
+		return nil, usageError("--batch %d: want 1 to %d", f.batch, graph.MaxElements)
+	}
 	m, err := onnx.Parse(data, o)
+	if err != nil || f.batch == 1 {
+		return m, modelError(path, err)
+	}
+	// What was given no length became 1.
+	found := false
+	for name, n := range m.Dims {
+		if _, given := o.Dims[name]; !given && n == 1 {
+			o.Dims[name], found = f.batch, true
+		}
+	}
+	if !found {
+		return nil, usageError("--batch %d: no input of model %s has a symbolic first axis left; they are %s", f.batch, path, tensorio.InputsText(modelInputs(m)))
+	}
+	m, err = onnx.Parse(data, o)
 	return m, modelError(path, err)
 }
 
@@ -142,11 +174,7 @@ func (a *app) loadProgram(model, calibration string, f modelFlags) (*graph.Progr
 	if err != nil {
 		return nil, nil, err
 	}
-	if len(f.dims) == 0 {
-		for name, n := range c.Dims {
-			f.dims = append(f.dims, fmt.Sprintf("%s=%d", name, n))
-		}
-	}
+	f.adopt(c)
 	m, err := a.loadModel(model, f)
 	if err != nil {
 		return nil, nil, err
@@ -154,7 +182,7 @@ func (a *app) loadProgram(model, calibration string, f modelFlags) (*graph.Progr
 	p, w, err := quant.Build(m, c)
 	if err != nil {
 		if c.Model != m.SHA256 {
-			err = fmt.Errorf("%w (--const and --select must be those that calibrate was given)", err)
+			err = fmt.Errorf("%w (--const, --range and --select must be those that calibrate was given)", err)
 		}
 		return nil, nil, modelError(model, fmt.Errorf("with calibration %s: %w", calibration, err))
 	}

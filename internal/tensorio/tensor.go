@@ -99,6 +99,10 @@ func split(t Tensor, shape []int) ([][]float64, error) {
 		}
 		return out, nil
 	}
+	// An array of single inputs makes batches.
+	if len(shape) >= 2 && shape[0] > 1 && len(t.Shape) >= 2 && t.Shape[0]%shape[0] == 0 && sameLayout(t.Shape[1:], shape[1:]) {
+		return slices.Collect(slices.Chunk(t.Data, size)), nil
+	}
 	return nil, fmt.Errorf("the array has shape %s, the model takes %s", ShapeText(t.Shape), ShapeText(shape))
 }
 
