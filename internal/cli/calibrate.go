@@ -1,7 +1,10 @@
 package cli
 
 import (
+	"bytes"
+	"crypto/sha256"
 	"fmt"
+	"html/template"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -37,10 +40,10 @@ func (f *calibrationFlags) options() quant.Options {
 
 func (a *app) calibrateCommand() *cobra.Command {
 	var (
-		data []string
-		out  string
-		f    calibrationFlags
-		m    modelFlags
+		data      []string
+		out, html string
+		f         calibrationFlags
+		m         modelFlags
 	)
 	c := &cobra.Command{
 		Use:   "calibrate MODEL --data PATH -o FILE.zkcal",
@@ -53,7 +56,11 @@ func (a *app) calibrateCommand() *cobra.Command {
 			if len(data) == 0 || out == "" {
 				return usageError("pass --data PATH and -o FILE.zkcal")
 			}
-			if err := a.checkOutputs(out); err != nil {
+			paths := []string{out}
+			if html != "" {
+				paths = append(paths, html)
+			}
+			if err := a.checkOutputs(paths...); err != nil {
 				return err
 			}
 			model, err := a.loadModel(args[0], m)
@@ -78,7 +85,15 @@ func (a *app) calibrateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := a.write(output{path: out, data: encoded}); err != nil {
+			files := []output{{path: out, data: encoded}}
+			if html != "" {
+				page, err := reportPage(args[0], encoded, report)
+				if err != nil {
+					return err
+				}
+				files = append(files, output{path: html, data: page})
+			}
+			if err := a.write(files...); err != nil {
 				return err
 			}
 			return a.wrote(out, map[string]any{"file": out, "report": report}, "%s%s written", reportText(report), out)
@@ -86,6 +101,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 	}
 	c.Flags().StringArrayVar(&data, "data", nil, "samples of the input: a JSON, .npy, .npz or PNG file, or a folder of them; or NAME=PATH for each input")
 	c.Flags().StringVarP(&out, "output", "o", "", "the calibration to write")
+	c.Flags().StringVar(&html, "html", "", "also write the report as a page, with the signal-to-noise ratio of each tensor as a bar")
 	m.register(c)
 	f.register(c)
 	return c
@@ -94,14 +110,14 @@ func (a *app) calibrateCommand() *cobra.Command {
 // reportText is the accuracy report as a table.
 func reportText(r *quant.Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-20s %-8s %9s %6s %6s %7s %12s %10s %9s\n", "tensor", "node", "elements", "shift", "table", "weights", "mean error", "max error", "clamped")
+	fmt.Fprintf(&b, "%-20s %-8s %9s %6s %6s %7s %12s %10s %9s %9s\n", "tensor", "node", "elements", "shift", "table", "weights", "mean error", "max error", "SNR, dB", "clamped")
 	for _, l := range r.Layers {
 		weights := "-"
 		if l.WeightBits > 0 {
 			weights = fmt.Sprintf("%d bit", l.WeightBits)
 		}
-		fmt.Fprintf(&b, "%-20s %-8s %9d %6d %6s %7s %12.3g %10.3g %8.2f%%\n", clip(l.Name, 20), clip(l.Op, 8), l.Elements, l.Shift,
-			fmt.Sprintf("2^%d", l.TableBits), weights, l.MeanError, l.MaxError, 100*l.Saturated)
+		fmt.Fprintf(&b, "%-20s %-8s %9d %6d %6s %7s %12.3g %10.3g %9s %8.2f%%\n", clip(l.Name, 20), clip(l.Op, 8), l.Elements, l.Shift,
+			fmt.Sprintf("2^%d", l.TableBits), weights, l.MeanError, l.MaxError, decibels(l.SNR), 100*l.Saturated)
 	}
 	fmt.Fprintf(&b, "on %d samples the integer program's largest score is the model's in %.1f %% of %d rows; the outputs' mean error is %.3g, the largest %.3g\n",
 		r.Samples, 100*r.Agreement, r.Rows, r.MeanError, r.MaxError)
@@ -112,6 +128,67 @@ func reportText(r *quant.Report) string {
 		fmt.Fprintf(&b, "advice: %s\n", oneLine(r.Advice))
 	}
 	return b.String()
+}
+
+// noError is the ratio that a report gives to tensors without any error.
+const noError = 999
+
+func decibels(snr float64) string {
+	if snr >= noError {
+		return "exact"
+	}
+	return fmt.Sprintf("%.1f", snr)
+}
+
+// reportPage is the report as one self-contained page.
+func reportPage(model string, calibration []byte, r *quant.Report) ([]byte, error) {
+	digest := sha256.Sum256(calibration)
+	v := &view{Kind: "accuracy report", File: model, SHA256: hexText(digest[:]), Bytes: len(calibration)}
+	v.fact("samples", r.Samples)
+	v.fact("largest score agrees", fmt.Sprintf("in %.1f %% of %d rows", 100*r.Agreement, r.Rows))
+	v.fact("outputs' error", fmt.Sprintf("%.3g on average, %.3g at most", r.MeanError, r.MaxError))
+	if r.Dynamic > 0 {
+		v.fact("scales fixed", fmt.Sprintf("%d that the model computes from its input", r.Dynamic))
+	}
+	if r.Advice != "" {
+		v.fact("advice", oneLine(r.Advice))
+	}
+	layers := table{Name: "tensors", Columns: []string{"tensor", "node", "operator", "elements", "shift", "table", "weights, bits", "mean error", "max error", "SNR, dB", "clamped, %"}}
+	for i := range r.Layers {
+		l := &r.Layers[i]
+		layers.Rows = append(layers.Rows, []any{oneLine(l.Name), oneLine(l.Node), l.Op, l.Elements, l.Shift, fmt.Sprintf("2^%d", l.TableBits), l.WeightBits,
+			fmt.Sprintf("%.3g", l.MeanError), fmt.Sprintf("%.3g", l.MaxError), decibels(l.SNR), fmt.Sprintf("%.2f", 100*l.Saturated)})
+	}
+	v.Tables = append(v.Tables, layers)
+	var page bytes.Buffer
+	err := inspectTemplate.Execute(&page, struct {
+		*view
+		Graph             template.HTML
+		Heading, Subtitle string
+	}{v, ratioPicture(r.Layers), "Signal and noise", "Bars are how much larger a tensor's values are than their errors, in decibels; below 20, an error of a tenth, they are red."})
+	if err != nil {
+		return nil, fmt.Errorf("writing the report: %w", err)
+	}
+	return page.Bytes(), nil
+}
+
+// ratioPicture draws a bar for each tensor.
+func ratioPicture(layers []quant.Layer) template.HTML {
+	const high, name, most = 20, 300, 80.0 // decibels of the longest bar
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 900 %[1]d" width="900" height="%[1]d" role="img" aria-label="signal-to-noise ratios">`, high*len(layers)+10)
+	for i := range layers {
+		l := &layers[i]
+		colour := "#3056d3"
+		if l.SNR < 20 {
+			colour = "#c0392b"
+		}
+		length := 450 * min(max(l.SNR, 0), most) / most
+		fmt.Fprintf(&b, `<text x="0" y="%d">%s</text><rect x="%d" y="%d" width="%.1f" height="12" fill="%s" fill-opacity="0.5"/><text x="%.1f" y="%d">%s</text>`,
+			i*high+15, escape(clip(l.Name, 40)), name, i*high+5, length, colour, float64(name+6)+length, i*high+15, decibels(l.SNR))
+	}
+	b.WriteString(`</svg>`)
+	return template.HTML(b.String()) // names in it were escaped above
 }
 
 // clip cuts a name for a table, and makes it safe to print.

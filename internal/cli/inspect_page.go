@@ -18,8 +18,9 @@ type node struct {
 func inspectPage(w io.Writer, v *view) error {
 	return inspectTemplate.Execute(w, struct {
 		*view
-		Graph template.HTML
-	}{v, graphPicture(v.nodes)})
+		Graph             template.HTML
+		Heading, Subtitle string
+	}{v, graphPicture(v.nodes), "Graph and cost", "Steps in order. Bars are multiply-adds and look-ups."})
 }
 
 // graphPicture draws the steps from top to bottom, each with the tensors it
@@ -83,9 +84,9 @@ svg { max-width: 100%; height: auto; } svg text { font: 12px system-ui, sans-ser
 <table><tr><th>file</th><td>{{.File}}, {{.Bytes}} bytes</td></tr><tr><th>sha256</th><td>{{.SHA256}}</td></tr>
 {{range .Facts}}<tr><th>{{.Name}}</th><td>{{.Value}}</td></tr>
 {{end}}</table>
-{{with .Graph}}<h2>Graph and cost</h2>
-<p>Steps in order. Bars are multiply-adds and look-ups.</p>
-{{.}}{{end}}
+{{if .Graph}}<h2>{{.Heading}}</h2>
+<p>{{.Subtitle}}</p>
+{{.Graph}}{{end}}
 {{range .Tables}}{{if .Rows}}<h2>{{.Name}}</h2>
 <table><tr>{{range .Columns}}<th>{{.}}</th>{{end}}</tr>
 {{range .Rows}}<tr>{{range .}}<td>{{.}}</td>{{end}}</tr>
