@@ -22,6 +22,7 @@ type lowering struct {
 	post       *onnx.Node                  // Softmax or ArgMax at the end
 	outputs    []int                       // values whose integers are the program's outputs
 	masks      map[int]masking             // by a softmax's result
+	embedded   map[int]codes               // tables that rows are selected of, by value
 	ends       map[*onnx.Tensor][2]float64 // least and greatest element of constants
 }
 
@@ -56,7 +57,7 @@ type value struct {
 func newLowering(m *onnx.Model, o *Options, decide decider) (*lowering, error) {
 	l := &lowering{
 		composer: newComposer(clean(m.Name), o.TableBits), m: m, o: o, decide: decide,
-		values: make([]value, len(m.Values)), weightBits: map[string]int{}, masks: map[int]masking{}, ends: map[*onnx.Tensor][2]float64{},
+		values: make([]value, len(m.Values)), weightBits: map[string]int{}, masks: map[int]masking{}, ends: map[*onnx.Tensor][2]float64{}, embedded: map[int]codes{},
 	}
 	for i := range m.Nodes {
 		l.values[m.Nodes[i].Output].node = &m.Nodes[i]

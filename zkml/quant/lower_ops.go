@@ -448,14 +448,19 @@ func (l *lowering) visitEinsum(n *onnx.Node) error {
 	if w == nil {
 		return l.product(n, x, y, labels)
 	}
-	if f, ok := l.absorbed(x, w, labels, l.name(y), n.Output); ok {
-		return l.set(n.Output, f)
-	}
 	k := 1
 	for i, lb := range labels[0] {
 		if !slices.Contains(labels[2], lb) {
 			k *= l.shapeOf(x)[i]
 		}
+	}
+	if p, ok := l.embedded[y]; ok {
+		if done, err := l.tied(n, x, p, labels, k); done || err != nil {
+			return err
+		}
+	}
+	if f, ok := l.absorbed(x, w, labels, l.name(y), n.Output); ok {
+		return l.set(n.Output, f)
 	}
 	c, err := l.operand(x, k, int64(1)<<(l.o.WeightBits-1))
 	if err != nil {
@@ -463,6 +468,18 @@ func (l *lowering) visitEinsum(n *onnx.Node) error {
 	}
 	t := term{x: c, w: w, name: l.name(y), labels: labels, c: 1, shape: l.shapeOf(n.Output)}
 	return l.set(n.Output, &form{shape: t.shape, terms: []term{t}})
+}
+
+// tied multiplies with the codes of a table that rows are selected of, if bounds allow: one parameter for both, which is what a language
+// model's words and logits take most of.
+func (l *lowering) tied(n *onnx.Node, x int, p codes, labels [3][]uint8, k int) (bool, error) {
+	c, err := l.operand(x, k, l.magnitude(p.id))
+	if err != nil || float64(l.magnitude(c.id))*float64(l.magnitude(p.id))*float64(k) >= graph.BoundLimit/2 {
+		return false, err
+	}
+	scale := c.scale * p.scale
+	id := l.einsum(l.name(n.Output)+".product", c.id, p.id, labels[0], labels[1], labels[2], scale)
+	return true, l.set(n.Output, addend(codes{id, scale}, l.shapeOf(n.Output), n.Output))
 }
 
 // operand returns a value's integers for products with others of the given greatest size, k of which are summed: as wide as they are if

@@ -246,6 +246,7 @@ func (l *lowering) visitEmbed(n *onnx.Node) error {
 	p := l.b.Param(l.name(n.Inputs[1]), w.Shape, q, st.Scale)
 	id := l.b.Embed(name, tokens.ints[0].id, p, st.Scale)
 	l.stages = append(l.stages, staged{Stage: st, v: v, id: id, node: n})
+	l.embedded[n.Inputs[1]] = codes{p, st.Scale}
 	return l.give(v, codes{id, st.Scale})
 }
 
