@@ -89,12 +89,13 @@ var targets = map[[3]string]target{
 	{"zkml", "mlp-250k", "prove-ms"}:  {required: 200},
 	{"zkml", "mlp-250k", "verify-ms"}: {required: 20},
 
-	{"zkml", "cnn-264k", "prove-ms"}:      {required: 200},
-	{"zkml", "cnn-264k", "verify-ms"}:     {required: 20},
-	{"zkml", "nanogpt-250k", "prove-ms"}:  {required: 300},
-	{"zkml", "gpt2-124m-64", "prove-ms"}:  {required: 1500},
-	{"zkml", "gpt2-124m-64", "verify-ms"}: {required: 100},
-	{"zkml", "gpt2-124m-64", "proof-kib"}: {required: 2000},
+	{"zkml", "cnn-264k", "prove-ms"}:        {required: 200},
+	{"zkml", "cnn-264k", "verify-ms"}:       {required: 20},
+	{"zkml", "nanogpt-250k", "prove-ms"}:    {required: 300},
+	{"zkml", "gpt2-124m-64", "prove-ms"}:    {required: 1500},
+	{"zkml", "gpt2-124m-64", "verify-ms"}:   {required: 100},
+	{"zkml", "gpt2-124m-64", "proof-kib"}:   {required: 2000},
+	{"zkml", "qwen3-14b-layer", "prove-ms"}: {required: 500},
 }
 
 // targetOf returns the target of a row, if its card has one.

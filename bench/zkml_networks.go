@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/llm"
+	"github.com/zkwarp/zkwarp/zkml/llm/llmtest"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	"github.com/zkwarp/zkwarp/zkml/onnx/onnxtest"
 	"github.com/zkwarp/zkwarp/zkml/quant"
@@ -73,6 +75,24 @@ func convolutional(e *Env) (*graph.Program, *graph.Weights, []int32, error) {
 	return fromFile(e, f, samples)
 }
 
+// qwenLayer is one layer of a decoder of 14 billion weights, from hidden states to hidden states, with 330 million weights of its own.
+func qwenLayer(e *Env) (*graph.Program, *graph.Weights, []int32, error) {
+	const tokens = 64
+	e.step("make the layer")
+	c := llmtest.Qwen3Shape()
+	m, err := llm.Build(c, llmtest.Random{Seed: e.Seed}, llm.Options{Tokens: tokens, From: 1, To: 2})
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	samples := make([][]float64, 2)
+	for i := range samples {
+		for range tokens * c.Hidden {
+			samples[i] = append(samples[i], e.Rand.NormFloat64())
+		}
+	}
+	return fromModel(e, m, samples)
+}
+
 // fromFile reads a file and makes it a program of integers; the last sample is the input that is proved.
 func fromFile(e *Env, f *onnxtest.File, samples [][]float64) (*graph.Program, *graph.Weights, []int32, error) {
 	e.step("read the file")
@@ -80,6 +100,10 @@ func fromFile(e *Env, f *onnxtest.File, samples [][]float64) (*graph.Program, *g
 	if err != nil {
 		return nil, nil, nil, err
 	}
+	return fromModel(e, m, samples)
+}
+
+func fromModel(e *Env, m *onnx.Model, samples [][]float64) (*graph.Program, *graph.Weights, []int32, error) {
 	e.step("calibrate on %d samples", len(samples)-1)
 	c, _, err := quant.Calibrate(m, samples[:len(samples)-1], quant.Options{})
 	if err != nil {
