@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml"
@@ -115,6 +116,15 @@ func (c *Chain) Digest() [32]byte { return c.digest }
 // Keys returns the parts' keys in order.
 func (c *Chain) Keys() []*zkml.VerifyingKey { return slices.Clone(c.keys) }
 
+// Security is -log2 of the sum of the parts' errors: of all error terms of all proofs of a chain together.
+func (c *Chain) Security() float64 {
+	sum := 0.0
+	for _, vk := range c.keys {
+		sum += math.Exp2(-zkml.Security(vk).Sum)
+	}
+	return -math.Log2(sum)
+}
+
 // Context is what the proof of part k is bound to beside its statement: the chain, the place in it, and the caller's own context.
 func (c *Chain) Context(k int, context []byte) []byte {
 	b := append([]byte("zkwarp part of a chain\n"), c.digest[:]...)
@@ -212,6 +222,9 @@ func Verify(c *Chain, x, y []int32, proof *Proof, opts *Options) error {
 	}
 	if opts.Weights != nil && len(opts.Weights) != n {
 		return fmt.Errorf("chain: weights of %d parts, expected %d", len(opts.Weights), n)
+	}
+	if bits := c.Security(); !(bits >= zkml.MinSecurity) {
+		return reject(zkml.CheckSecurity, fmt.Errorf("%.2f bits for all %d parts together, want %d", bits, n, zkml.MinSecurity))
 	}
 	for k, vk := range c.keys {
 		if err := vk.Program().CheckOutput(proof.Y[k]); err != nil {

@@ -10,16 +10,23 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/prover"
 )
 
-// Setup makes the keys of a program's parts.
+// Setup makes the keys of a program's parts. Errors of n parts add up, so each part's key gets log2 n bits of security more than a single
+// program's would.
 func Setup(q *device.Queue, c *chunks.Cutting, opts *prover.SetupOptions) (*chunks.Chain, []*prover.ProvingKey, error) {
+	var each prover.SetupOptions
+	if opts != nil {
+		each = *opts
+	}
+	each.Security = max(each.Security, zkml.MinSecurity) + graph.Log2(len(c.Parts))
 	var vks []*zkml.VerifyingKey
 	var pks []*prover.ProvingKey
 	var inputs [][]chunks.Source
 	for k, part := range c.Parts {
-		vk, pk, err := prover.Setup(q, part.Program, part.Weights, opts)
+		vk, pk, err := prover.Setup(q, part.Program, part.Weights, &each)
 		if err != nil {
 			return nil, nil, fmt.Errorf("part %d of %d: %w", k+1, len(c.Parts), err)
 		}

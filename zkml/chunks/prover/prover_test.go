@@ -61,6 +61,40 @@ func copied(p *chunks.Proof) *chunks.Proof {
 	return q
 }
 
+// TestSecurity makes a chain of keys that are each good for a single program: together they are not, and no proof of it is looked at.
+func TestSecurity(t *testing.T) {
+	p := made(t)
+	if bits := p.chain.Security(); bits < zkml.MinSecurity {
+		t.Errorf("%.2f bits for the chain", bits)
+	}
+	c := p.c
+	cutting, err := chunks.Cut(c.Program, c.Weights, []int{len(c.Program.Ops) / 3, 2 * len(c.Program.Ops) / 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := devicetest.Queue(t, devicetest.Open(t, "cpu"))
+	var keys []*zkml.VerifyingKey
+	var inputs [][]chunks.Source
+	for _, part := range cutting.Parts {
+		vk, _, err := prover.Setup(q, part.Program, part.Weights, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys, inputs = append(keys, vk), append(inputs, part.Inputs)
+	}
+	weak, err := chunks.NewChain(keys, inputs, cutting.Outputs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if weak.Security() >= zkml.MinSecurity {
+		t.Fatalf("%.2f bits: the keys have bits to spare, the test needs others", weak.Security())
+	}
+	err = chunks.Verify(weak, c.X, p.result.Y, p.result.Proof, &chunks.Options{Context: []byte("a")})
+	if zkml.FailedCheck(err) != zkml.CheckSecurity {
+		t.Errorf("a chain of %.2f bits: %v", weak.Security(), err)
+	}
+}
+
 // TestChain proves a chain and tries to pass off others: each is rejected by the check that is meant for it.
 func TestChain(t *testing.T) {
 	p := made(t)
