@@ -22,7 +22,7 @@ type Argument struct {
 
 // Labels of the two arguments; they separate the domains of the transcripts.
 const (
-	labelProgram = "zkwarp zkml inference 2"
+	labelProgram = "zkwarp zkml inference 3"
 	labelWeights = "zkwarp zkml weights 1"
 )
 
@@ -39,12 +39,4 @@ func (a *Argument) Begin(key [32]byte, root merkle.Digest) (*transcript.Transcri
 	}
 	o, err := whir.ReceiveM31(tr, c, root)
 	return tr, o, err
-}
-
-// AbsorbStatement absorbs what an inference is about: the inputs, the outputs
-// and the caller's context.
-func AbsorbStatement(tr *transcript.Transcript, x, y []int32, context []byte) {
-	tr.Absorb(plan.Embed(x))
-	tr.Absorb(plan.Embed(y))
-	tr.AbsorbBytes(context)
 }

@@ -11,7 +11,7 @@ import (
 )
 
 // Version of the encodings of keys and proofs, and of the protocol.
-const Version = 2
+const Version = 3
 
 // Magic strings, the first eight bytes of each artefact.
 const (

@@ -68,7 +68,7 @@ func TestStoredByScript(t *testing.T) {
 			}
 			x, y := slices.Clone(x0), slices.Clone(y0)
 			c.change(x, y, p)
-			changed, err := EncodeProof(vk, x, y, p)
+			changed, err := EncodeProof(vk, DigestsOf(x, y), p)
 			if err != nil {
 				t.Fatalf("%s, %s: %v", name, c.name, err)
 			}

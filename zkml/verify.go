@@ -1,9 +1,6 @@
 package zkml
 
 import (
-	"crypto/sha256"
-	"encoding/binary"
-
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
@@ -41,11 +38,13 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	if err := vk.named(h); err != nil {
 		return err
 	}
-	// These two digests only tell what differs; the argument itself binds x and y.
-	if h.Input != valuesDigest(x) {
+	// The header's digests only tell what differs. The transcript has those of x
+	// and y, and the argument evaluates x and y themselves.
+	digests := DigestsOf(x, y)
+	if h.Input != digests.Input {
 		return rejectf(CheckInputBind, "the proof is for another input")
 	}
-	if h.Output != valuesDigest(y) {
+	if h.Output != digests.Output {
 		return rejectf(CheckOutputBind, "the proof is for another output")
 	}
 	if err := vk.Check(); err != nil {
@@ -66,7 +65,7 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 		return reject(CheckFormat, err)
 	}
 	st.oracle = oracle
-	AbsorbStatement(tr, x, y, opts.Context)
+	AbsorbStatement(tr, digests, opts.Context)
 	return vk.inference.check(tr, st, decoded)
 }
 
@@ -102,7 +101,7 @@ func (vk *VerifyingKey) publicParams(w *graph.Weights) ([]m31.Element, error) {
 // ProofHeader names what a proof claims to be about.
 type ProofHeader struct {
 	Key           [32]byte // digest of the verifying key
-	Input, Output [32]byte // SHA-256 of the values as little-endian 32-bit words
+	Input, Output [32]byte // as DigestsOf makes them
 }
 
 // DecodeProofHeader takes the header off an encoded proof.
@@ -140,17 +139,9 @@ func (vk *VerifyingKey) named(h ProofHeader) error {
 	return nil
 }
 
-// EncodeProof is the encoding of an inference's proof, as Verify reads it.
-func EncodeProof(vk *VerifyingKey, x, y []int32, p *Proof) ([]byte, error) {
-	in, out := valuesDigest(x), valuesDigest(y)
-	b := append(header(MagicProof, vk.digest), in[:]...)
-	return vk.inference.AppendProof(append(b, out[:]...), p)
-}
-
-func valuesDigest(v []int32) [32]byte {
-	b := make([]byte, 0, 4*len(v))
-	for _, x := range v {
-		b = binary.LittleEndian.AppendUint32(b, uint32(x))
-	}
-	return sha256.Sum256(b)
+// EncodeProof is the encoding of an inference's proof, as Verify reads it; d are
+// the digests of its inputs and outputs.
+func EncodeProof(vk *VerifyingKey, d Digests, p *Proof) ([]byte, error) {
+	b := append(header(MagicProof, vk.digest), d.Input[:]...)
+	return vk.inference.AppendProof(append(b, d.Output[:]...), p)
 }

@@ -28,7 +28,7 @@ func (d *demo) tamper() error {
 	if err != nil {
 		return err
 	}
-	renamed, err := zkml.EncodeProof(d.vk, d.x, y, opened)
+	renamed, err := zkml.EncodeProof(d.vk, zkml.DigestsOf(d.x, y), opened)
 	if err != nil {
 		return err
 	}

@@ -50,19 +50,19 @@ func PaddedIndex(shape []int, i int) int {
 // Pad copies the real elements into the padded layout, zero elsewhere.
 func Pad[T any](shape []int, data []T) []T {
 	padded := make([]T, Elements(PaddedShape(shape)))
-	forRows(shape, func(real, pad, n int) { copy(padded[pad:pad+n], data[real:real+n]) })
+	Rows(shape, func(real, pad, n int) { copy(padded[pad:pad+n], data[real:real+n]) })
 	return padded
 }
 
 // Unpad returns the real elements of a padded tensor in row-major order.
 func Unpad[T any](shape []int, padded []T) []T {
 	data := make([]T, Elements(shape))
-	forRows(shape, func(real, pad, n int) { copy(data[real:real+n], padded[pad:pad+n]) })
+	Rows(shape, func(real, pad, n int) { copy(data[real:real+n], padded[pad:pad+n]) })
 	return data
 }
 
-// forRows calls f with the real position, padded position and length of each run along the last axis.
-func forRows(shape []int, f func(real, pad, n int)) {
+// Rows calls f with the real position, padded position and length of each run along the last axis.
+func Rows(shape []int, f func(real, pad, n int)) {
 	if len(shape) == 0 {
 		f(0, 0, 1)
 		return

@@ -273,7 +273,7 @@ func replayGamma(t *testing.T, k *keyed, p *zkml.Proof, layer int) m31.QM31 {
 	if err != nil {
 		t.Fatal(err)
 	}
-	zkml.AbsorbStatement(tr, k.X, k.Output(), nil)
+	zkml.AbsorbStatement(tr, zkml.DigestsOf(k.X, k.Output()), nil)
 	for h := plan.Witness; h < plan.Stacks; h++ {
 		tr.Absorb(a.Commitments[h].CommitmentWords(p.Roots[h]))
 	}

@@ -15,6 +15,7 @@ import (
 type hooks struct {
 	params     func(p *plan.Plan, stack []m31.Element)         // at setup, before they are committed
 	statement  func(s *session, x, y []int32) (x2, y2 []int32) // before it is absorbed
+	digests    func(d zkml.Digests) zkml.Digests               // that are absorbed, and that the header has
 	program    func(p *graph.Program) *graph.Program           // that the forward pass runs
 	input      func(s *session) error                          // before the forward pass
 	witness    func(s *session) error                          // after the forward pass

@@ -32,7 +32,7 @@ func TestMutants(t *testing.T) {
 		{Name: "trailing bytes allowed", File: proof, Old: "if c.err == nil && len(c.data) > 0 {\n\t\tc.err = fmt.Errorf(\"%d bytes too many\", len(c.data))\n\t}\n\tif c.err != nil {", New: "if c.err != nil {", Tests: "TestReshapedProofs"},
 	}
 	const builder, lookups, operations, axes = "zkml/internal/plan/builder.go", "zkml/internal/plan/lookups.go", "zkml/internal/plan/operations.go", "zkml/internal/plan/axes.go"
-	const weights, argument, program = "zkml/internal/plan/weights.go", "zkml/argument.go", "zkml/internal/plan/program.go"
+	const weights, argument, digests, program = "zkml/internal/plan/weights.go", "zkml/argument.go", "zkml/digests.go", "zkml/internal/plan/program.go"
 	list = append(list, []mutant.Mutant{ // these change prover and verifier alike: only cheats show them
 		{Name: "tables share a tag", File: builder, Old: "t.Tag = uint32(len(b.Tables) + 1)", New: "t.Tag = 1", Tests: "TestForeignTable"},
 		{Name: "remainders not looked up", File: lookups, Old: "l.look(l.ranges[int(op.Shift)], vars, column(int(op.Rem)))", New: "", Tests: "TestForgedWitness"},
@@ -47,9 +47,10 @@ func TestMutants(t *testing.T) {
 		{Name: "outputs in padding count", File: program, Old: "Extent: out.Shape[a]}", New: "Extent: max(out.Shape[a], 1<<v)}", Tests: "TestProveAndVerify|TestStatement"},
 		{Name: "tokens of the prover's choice", File: axes, Old: "f(int(inputs[a.Tokens][o]), o)", New: "f(0, o)", Tests: "TestProveAndVerify"},
 		{Name: "padding of weights not checked", File: weights, Old: "if q.Padded() {\n\t\t\tlayer", New: "if false {\n\t\t\tlayer", Tests: "TestForgedWeights"},
-		{Name: "input not absorbed", File: argument, Old: "tr.Absorb(plan.Embed(x))", New: "", Tests: "TestStatement"},
-		{Name: "output not absorbed", File: argument, Old: "tr.Absorb(plan.Embed(y))", New: "", Tests: "TestStatement"},
-		{Name: "context not absorbed", File: argument, Old: "tr.AbsorbBytes(context)", New: "", Tests: "TestStatement"},
+		{Name: "input not absorbed", File: digests, Old: "tr.AbsorbBytes(d.Input[:])", New: "", Tests: "TestStatement"},
+		{Name: "output not absorbed", File: digests, Old: "tr.AbsorbBytes(d.Output[:])", New: "", Tests: "TestStatement"},
+		{Name: "number of values not hashed", File: digests, Old: "uint64(len(v))))", New: "0))", Tests: "TestStoredArtefacts"},
+		{Name: "context not absorbed", File: digests, Old: "tr.AbsorbBytes(context)", New: "", Tests: "TestStatement"},
 		{Name: "key not absorbed", File: argument, Old: "tr.AbsorbBytes(key[:])", New: "", Tests: "TestWork"},
 	}...)
 	for i := range list {

@@ -67,7 +67,7 @@ func oddProgram(t *testing.T, seed uint64, c *zkmltest.Case) {
 	rng := rand.New(rand.NewPCG(seed, 13))
 	forge := func(what string, x, y []int32) {
 		t.Helper()
-		forged, err := zkml.EncodeProof(again, x, y, decoded(t, again, r.Proof))
+		forged, err := zkml.EncodeProof(again, zkml.DigestsOf(x, y), decoded(t, again, r.Proof))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -55,11 +55,11 @@ func prove(q *device.Queue, pk *ProvingKey, l *layout, key *keyMemory, x []int32
 	}
 	defer s.free()
 	s.hooks = opts.hooks
-	x, y, err := s.infer(x, opts)
+	y, digests, err := s.infer(x, opts)
 	if err != nil {
 		return nil, err
 	}
-	data, err := zkml.EncodeProof(pk.vk, x, y, s.proof)
+	data, err := zkml.EncodeProof(pk.vk, digests, s.proof)
 	if err != nil {
 		return nil, err
 	}
@@ -68,16 +68,16 @@ func prove(q *device.Queue, pk *ProvingKey, l *layout, key *keyMemory, x []int32
 }
 
 // infer is the forward pass, the statement and the argument. It returns the
-// statement.
-func (s *session) infer(x []int32, opts *Options) (x2, y []int32, err error) {
+// outputs, and the digests of the statement.
+func (s *session) infer(x []int32, opts *Options) (y []int32, d zkml.Digests, err error) {
 	s.enter(StageForward)
 	p := s.pk.vk.Program()
 	if err := s.input(p, x); err != nil {
-		return nil, nil, err
+		return nil, d, err
 	}
 	if s.hooks.input != nil {
 		if err := s.hooks.input(s); err != nil {
-			return nil, nil, err
+			return nil, d, err
 		}
 	}
 	run := p
@@ -85,43 +85,57 @@ func (s *session) infer(x []int32, opts *Options) (x2, y []int32, err error) {
 		run = s.hooks.program(p)
 	}
 	if err := s.forward(run); err != nil {
-		return nil, nil, fmt.Errorf("forward pass: %w", err)
+		return nil, d, fmt.Errorf("forward pass: %w", err)
 	}
 	err = s.prove(func(output []m31.Element) (*transcript.Transcript, error) {
+		y = make([]int32, 0, p.OutputLen())
+		stated := make([]m31.Element, len(output))
 		for _, id := range p.Outputs {
-			own := output[s.outputAt[int(id)]:][:s.polys[id].Len()]
-			for _, v := range graph.Unpad(p.Tensor(id).Shape, own) {
-				y = append(y, signed(v))
-			}
+			at, n := s.outputAt[int(id)], s.polys[id].Len()
+			y = s.state(p.Tensor(id).Shape, y, stated[at:at+n], output[at:at+n])
 		}
 		if opts.Output != nil {
 			opts.Output(slices.Clone(y))
 		}
 		if s.hooks.statement != nil {
 			x, y = s.hooks.statement(s, slices.Clone(x), y)
-		}
-		stated := make([]m31.Element, len(output))
-		for i, v := range p.SplitOutput(y) {
-			id := p.Outputs[i]
-			copy(stated[s.outputAt[int(id)]:], plan.Embed(graph.Pad(p.Tensor(id).Shape, v)))
+			for i, v := range p.SplitOutput(y) {
+				id := p.Outputs[i]
+				copy(stated[s.outputAt[int(id)]:], plan.Embed(graph.Pad(p.Tensor(id).Shape, v)))
+			}
 		}
 		if err := s.at(place(s.y), len(stated)).CopyFrom(s.q, stated); err != nil {
 			return nil, fmt.Errorf("output: %w", err)
+		}
+		if d = zkml.DigestsOf(x, y); s.hooks.digests != nil {
+			d = s.hooks.digests(d)
 		}
 		tr, _, err := s.arg.Begin(s.pk.vk.Digest(), s.pk.vk.Root())
 		if err != nil {
 			return nil, err
 		}
-		zkml.AbsorbStatement(tr, x, y, opts.Context)
+		zkml.AbsorbStatement(tr, d, opts.Context)
 		return tr, nil
 	})
 	if err != nil {
-		return nil, nil, err
+		return nil, d, err
 	}
 	if s.hooks.proof != nil {
 		s.hooks.proof(s, s.proof)
 	}
-	return x, y, nil
+	return y, d, nil
+}
+
+// state appends an output's real elements, given with its padding, to y, and
+// copies them alone to where the proof reads what is stated.
+func (s *session) state(shape []int, y []int32, stated, output []m31.Element) []int32 {
+	graph.Rows(shape, func(_, at, n int) {
+		for _, v := range output[at : at+n] {
+			y = append(y, signed(v))
+		}
+		copy(stated[at:at+n], output[at:at+n])
+	})
+	return y
 }
 
 // input pads the inputs.

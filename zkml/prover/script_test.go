@@ -77,7 +77,7 @@ func TestByScript(t *testing.T) {
 			add("changed bit", r.Y, bad, options.Context, true)
 		}
 		if y, _, ok := another(rng, c.Program, c.Program.Outputs, r.Y); ok {
-			forged, err := zkml.EncodeProof(vk, c.X, y, decoded(t, vk, r.Proof))
+			forged, err := zkml.EncodeProof(vk, zkml.DigestsOf(c.X, y), decoded(t, vk, r.Proof))
 			if err != nil {
 				t.Fatal(err)
 			}

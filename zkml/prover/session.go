@@ -122,11 +122,16 @@ func (s *session) release(mark int) {
 }
 
 // prove runs the argument once the witness is in its stack; absorb starts the
-// transcript from the words of the output.
+// transcript from the words of the output. A device commits to the columns while
+// the host hashes the output: only what follows the roots waits for the hash.
 func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcript, error)) error {
 	output, err := s.complete()
 	if err != nil {
 		return err
+	}
+	s.enter(StageCommit)
+	if err := s.commit(); err != nil {
+		return fmt.Errorf("commit: %w", err)
 	}
 	tr, err := absorb(output)
 	if err != nil {
@@ -135,12 +140,14 @@ func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcrip
 	if s.tr, err = transcriptprover.FromHost(s.q, tr); err != nil {
 		return err
 	}
+	if err := s.absorbRoots(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
 	steps := []struct {
 		stage Stage
 		name  string
 		run   func() error
 	}{
-		{StageCommit, "commit", s.commit},
 		{StageLookups, "lookups", s.lookups},
 		{StageSumcheck, "sum-checks", s.proveLayers},
 		{StageMerge, "claim merging", s.mergeClaims},
@@ -198,6 +205,17 @@ func (s *session) commit() error {
 			return fmt.Errorf("%s: %w", h, err)
 		}
 		s.committed[h] = c
+	}
+	return nil
+}
+
+// absorbRoots absorbs the roots where they lie, and keeps them for the proof.
+func (s *session) absorbRoots() error {
+	for h := plan.Witness; h < plan.Stacks; h++ {
+		c := s.committed[h]
+		if c == nil {
+			continue
+		}
 		if err := c.Absorb(s.q, s.tr); err != nil {
 			return fmt.Errorf("%s: %w", h, err)
 		}

@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
@@ -55,6 +56,42 @@ func TestStatement(t *testing.T) {
 	}
 }
 
+// TestForeignDigests proves what is true while transcript and header say, by
+// their digests, that the proof is about an input or output that differs in one
+// value. All challenges are then those of a verifier who was given that one.
+func TestForeignDigests(t *testing.T) {
+	for _, make := range allCases {
+		k := make(t)
+		t.Run(k.Name, func(t *testing.T) {
+			y, rng := k.Output(), rand.New(rand.NewPCG(3, 4))
+			for range 2 {
+				x, _, ok := another(rng, k.Program, k.Program.Inputs, k.X)
+				if !ok {
+					t.Fatal("no input has a second value")
+				}
+				r := k.prove(t, hooks{digests: func(zkml.Digests) zkml.Digests { return zkml.DigestsOf(x, y) }})
+				rejected(t, zkml.Verify(k.vk, x, y, r.Proof, nil), zkml.CheckInputBind, zkml.CheckPublicFactor)
+				rejected(t, zkml.Verify(k.vk, k.X, y, relabel(t, k, r.Proof, k.X, y), nil), zkml.CheckTree)
+			}
+			other, _, ok := another(rng, k.Program, k.Program.Outputs, y)
+			if !ok {
+				t.Fatal("no output has a second value")
+			}
+			r := k.prove(t, hooks{digests: func(zkml.Digests) zkml.Digests { return zkml.DigestsOf(k.X, other) }})
+			// What the prover shows of an output is the true one's, and what the
+			// verifier evaluates is another's: a padded output fails in its
+			// sum-check, one without padding as the result of a relation or, if
+			// it is a column, as a claim on the witness.
+			rejected(t, zkml.Verify(k.vk, k.X, other, r.Proof, nil), zkml.CheckOutputBind, zkml.CheckSumcheck, zkml.CheckMerge)
+			rejected(t, zkml.Verify(k.vk, k.X, y, relabel(t, k, r.Proof, k.X, y), nil), zkml.CheckTree)
+			// Inputs and outputs exchanged.
+			r = k.prove(t, hooks{digests: func(d zkml.Digests) zkml.Digests { return zkml.Digests{Input: d.Output, Output: d.Input} }})
+			rejected(t, zkml.Verify(k.vk, k.X, y, r.Proof, nil), zkml.CheckInputBind)
+			rejected(t, zkml.Verify(k.vk, k.X, y, relabel(t, k, r.Proof, k.X, y), nil), zkml.CheckTree)
+		})
+	}
+}
+
 // relabel gives a proof the header of another statement.
 func relabel(t *testing.T, k *keyed, proof []byte, x, y []int32) []byte {
 	t.Helper()
@@ -66,7 +103,7 @@ func relabel(t *testing.T, k *keyed, proof []byte, x, y []int32) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	code, err := zkml.EncodeProof(k.vk, x, y, p)
+	code, err := zkml.EncodeProof(k.vk, zkml.DigestsOf(x, y), p)
 	if err != nil {
 		t.Fatal(err)
 	}

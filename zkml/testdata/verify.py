@@ -18,7 +18,7 @@ import sys
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from argument import ZERO, Argument, Claim, Rejected, Stack, challenge, check, eq, eqs, flat, lift, weigh  # noqa: E402
 from operations import Reduction, bind, bits as table_bits, blocks, parted, ranges, width  # noqa: E402
-from program import COLUMN, P, Key, product  # noqa: E402
+from program import COLUMN, Key, product  # noqa: E402
 import security  # noqa: E402
 from weights import key_proof  # noqa: E402
 
@@ -78,12 +78,14 @@ def inference(key, x, y, data, context=b"", weights=None):
             t = g.tensors[i]
             check(len(v) == product(t.shape) and all(t.lo <= e <= t.hi for e in v), name)
     (_, inputs, _), (_, outputs, _) = statement
+    digests = [hashlib.sha256(b"zkwarp zkml %s\n" % name.encode() + struct.pack("<Q%di" % len(v), len(v), *v)).digest()
+               for v, _, name in statement]
     a = Argument(data)
     rd, t = a.rd, a.t
-    rd.magic(b"ZKWPROF\n", 2)
+    rd.magic(b"ZKWPROF\n", 3)
     check(rd.take(32) == key.digest, "key digest")
-    for v, _, name in statement:
-        check(rd.take(32) == hashlib.sha256(struct.pack("<%di" % len(v), *v)).digest(), name + " binding")
+    for own, (_, _, name) in zip(digests, statement):
+        check(rd.take(32) == own, name + " binding")
 
     bits, (pp, wp, mp) = key.settings[0]
     ts = g.tensors
@@ -91,12 +93,12 @@ def inference(key, x, y, data, context=b"", weights=None):
     params = Stack("parameters", [(("t", i), ts[i].vars) for i in g.params], pp, key.root)
     if params.place:
         stacks.append(params)
-    t.bytes(b"zkwarp zkml inference 2")
+    t.bytes(b"zkwarp zkml inference 3")
     t.bytes(key.digest)
     if key.committed:
         a.commit(params)
-    t.absorb([v % P for v in x])
-    t.absorb([v % P for v in y])
+    for own in digests:
+        t.bytes(own)
     t.bytes(context)
     if g.tables:
         columns = [i for i, tensor in enumerate(ts) if tensor.kind == COLUMN]

@@ -1,0 +1,43 @@
+package zkml
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"slices"
+	"testing"
+)
+
+// TestDigests compares digests with their definition, for lengths about that of
+// a block, and sees that lists that are alike do not share one.
+func TestDigests(t *testing.T) {
+	seen := map[[32]byte]bool{}
+	note := func(d [32]byte) {
+		if seen[d] {
+			t.Errorf("two lists have the digest %x", d)
+		}
+		seen[d] = true
+	}
+	for _, n := range []int{0, 1, 2, 4095, 4096, 4097, 9000} {
+		v := make([]int32, n)
+		for i := range v {
+			v[i] = int32(i)*7919 - 1<<28
+		}
+		d := DigestsOf(v, v)
+		for label, got := range map[string][32]byte{"zkwarp zkml input\n": d.Input, "zkwarp zkml output\n": d.Output} {
+			b := binary.LittleEndian.AppendUint64([]byte(label), uint64(n))
+			for _, x := range v {
+				b = binary.LittleEndian.AppendUint32(b, uint32(x))
+			}
+			if want := sha256.Sum256(b); got != want {
+				t.Errorf("%d values after %q: digest %x, want %x", n, label, got, want)
+			}
+			note(got)
+		}
+		if n > 0 {
+			w := slices.Clone(v)
+			w[n-1]++
+			note(DigestsOf(w, nil).Input)
+			note(DigestsOf(append(w, 0), nil).Input)
+		}
+	}
+}
