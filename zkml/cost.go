@@ -10,6 +10,7 @@ import (
 // Cost counts what a proof of an inference consists of. All of it follows from the program; nothing is run for it.
 type Cost struct {
 	Stacks      []StackCost
+	Operations  int // of the program
 	Blocks      int // of leaves: look-ups, and tables' rows
 	Leaves      int // in all blocks, padding included
 	TreeVars    int // depth of the tree of their sums
@@ -43,13 +44,14 @@ func CostOf(p *graph.Program, mode Mode, target int, o whir.Options) (*Cost, err
 		return nil, err
 	}
 	c := &Cost{Report: Security(&VerifyingKey{inference: inference, weights: weights})}
+	c.Operations = len(p.Ops)
 	c.count(inference)
 	return c, nil
 }
 
 // CostOfKey counts for a key that has been made.
 func CostOfKey(vk *VerifyingKey) *Cost {
-	c := &Cost{Report: Security(vk)}
+	c := &Cost{Report: Security(vk), Operations: len(vk.program.Ops)}
 	c.count(vk.inference)
 	return c
 }
@@ -115,15 +117,17 @@ func (c *Cost) Memory() int64 { return 56*int64(c.Leaves) + 20*int64(c.StackWord
 
 // Rates say how long parts of a proof take on a machine, in nanoseconds.
 type Rates struct {
-	Base, Round                 float64 // once; and for each round of the tree, of layers and of merging, whose challenges wait for it
+	// Base is spent once; Round for each round of the tree, of layers and of merging, whose challenges wait for it; Operation for each
+	// operation of the forward pass.
+	Base, Round, Operation      float64
 	Leaf, Word, Product, MulAdd float64 // for each, with all threads at work
 }
 
-// RatesCPU and RatesGPU are fits to measured rows of bench/results (suites m31, whir and zkml): one thread of a Xeon with AVX-512 in a run
-// of 16, and an H100. They tell what matters for a model and what does not, and are right to a factor of two or three.
+// RatesCPU and RatesGPU are fits to measurements (suites m31, whir and zkml of package bench): one thread of a Xeon with AVX-512 in a run
+// of 16, and an H100 or H200. They tell what matters for a model and what does not, and are right to a factor of about three.
 var (
 	RatesCPU = Rates{Base: 1e6, Round: 1e5, Leaf: 630, Word: 100, Product: 30, MulAdd: 1}
-	RatesGPU = Rates{Base: 1e6, Round: 1.5e4, Leaf: 0.18, Word: 0.2, Product: 0.03, MulAdd: 0.001}
+	RatesGPU = Rates{Base: 2e6, Round: 2e4, Operation: 2.3e4, Leaf: 0.18, Word: 0.2, Product: 0.03, MulAdd: 0.001}
 )
 
 // Milliseconds estimates the proving time on so many threads, of which a GPU has one, for a program of so many multiply-adds.
@@ -131,5 +135,5 @@ func (r *Rates) Milliseconds(c *Cost, mulAdds int64, threads int) float64 {
 	// The tree's levels are sum-checks one after the other.
 	rounds := float64(c.Rounds) + float64(c.TreeVars*(c.TreeVars+1)/2)
 	work := r.Leaf*float64(c.Leaves) + r.Word*float64(c.StackWords()) + r.Product*float64(c.Products) + r.MulAdd*float64(mulAdds)
-	return (r.Base + r.Round*rounds + work/math.Max(1, float64(threads))) / 1e6
+	return (r.Base + r.Round*rounds + r.Operation*float64(c.Operations) + work/math.Max(1, float64(threads))) / 1e6
 }

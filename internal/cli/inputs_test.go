@@ -24,9 +24,9 @@ func severalModel() []byte {
 	rows := f.Node("Gather", []string{f.Random(1, "words", 1, 5, 4), "tokens"})
 	gate := f.Node("Sigmoid", []string{"x"})
 	sum := f.Node("Relu", []string{f.Node("Add", []string{rows, f.Node("Mul", []string{"x", "mask"})})})
-	scores := f.Node("Gemm", []string{sum, f.Random(2, "w", 1, 4, 2), f.Random(3, "b", 1, 2)})
-	f.Last().Output[0], scores = "scores", "scores"
-	return f.Output(scores).Output(gate).Bytes()
+	f.Node("Gemm", []string{sum, f.Random(2, "w", 1, 4, 2), f.Random(3, "b", 1, 2)})
+	f.Last().Output[0] = "scores"
+	return f.Output("scores").Output(gate).Bytes()
 }
 
 const severalInput = `{"tokens": [4, 0, 2], "x": [[0.5, -0.25, 1, 0.125]]}`

@@ -64,7 +64,7 @@ func (a *app) addEstimate(v *view, path string, m *onnx.Model, e *estimate) erro
 	var err error
 	if c == nil {
 		from = "an estimate, by a calibration on one made-up input; --calibration gives exact numbers"
-		if !e.always && (float64(work) > freeWork || m.Weights() > freeWeights) {
+		if !e.always && (float64(work) > freeWork || m.Weights()+codes(m) > freeWeights) {
 			v.fact("costs", fmt.Sprintf("not estimated, as that runs the model once (%s multiply-adds): pass --estimate, or --calibration", grouped(work)))
 			return nil
 		}
@@ -144,6 +144,6 @@ func (v *view) addCost(p *graph.Program, c *zkml.Cost) {
 	times.Rows = append(times.Rows,
 		[]any{fmt.Sprintf("this CPU, %d threads", threads), zkml.RatesCPU.Milliseconds(c, macs, threads), memory, note},
 		[]any{"a Xeon with AVX-512, 16 threads", zkml.RatesCPU.Milliseconds(c, macs, 16), memory, note},
-		[]any{"NVIDIA H100", zkml.RatesGPU.Milliseconds(c, macs, 1), memory, note})
+		[]any{"NVIDIA H100 or H200", zkml.RatesGPU.Milliseconds(c, macs, 1), memory, note})
 	v.Tables = append(v.Tables, stacks, times)
 }

@@ -196,6 +196,17 @@ func operation(n *onnx.Node) string {
 	return n.Origin + " (" + op + ")"
 }
 
+// codes counts the integers of a quantised model that nodes read.
+func codes(m *onnx.Model) int {
+	n := 0
+	for i := range m.Values {
+		if v := &m.Values[i]; v.Const != nil && v.Int {
+			n += v.Const.Len()
+		}
+	}
+	return n
+}
+
 func viewModel(m *onnx.Model) *view {
 	v := &view{Kind: "ONNX model"}
 	v.fact("name", m.Name)
@@ -210,7 +221,7 @@ func viewModel(m *onnx.Model) *view {
 	for i, id := range m.Outputs {
 		v.fact(numbered("output", i, len(m.Outputs)), describe(id))
 	}
-	v.fact("weights", m.Weights())
+	v.fact("weights", m.Weights()+codes(m))
 	if n := len(m.Dropped); n > 0 {
 		v.fact("left out", fmt.Sprintf("%d nodes that no output depends on, the first is %s", n, m.Dropped[0]))
 	}

@@ -113,11 +113,11 @@ func (a *app) proveModelCommand() *cobra.Command {
 				kept = fmt.Sprintf("\nwritten  %s, %s, %s, %s", names[0], names[1], names[2], names[3])
 			}
 			return a.result(map[string]any{
-				"device": r.device.Name(), "answer": answer, "verified": true, "weights": onnxModel.Weights(), "setup_ms": milliseconds(setup),
+				"device": r.device.Name(), "answer": answer, "verified": true, "weights": weights.Count(), "setup_ms": milliseconds(setup),
 				"prove_ms": milliseconds(r.time), "verify_ms": milliseconds(verify), "stages_ms": stageObject(r.Timings), "proof_bytes": len(r.Proof),
 				"security_bits": security.Sum, "security_bits_min_round": security.Min, "key_digest": hexText(digest[:]), "calibration": report, "files": names,
 			}, "device   %s\nmodel    %s: %s weights; integers agree in %.1f %% of %d rows on %d samples\nanswer   %s\nsetup    %s\nprove    %s  total %s\nproof    %s, %.1f bits (union), binding, not zero-knowledge\nverify   accepted in %s%s",
-				r.device.Info(), filepath.Base(model), grouped(int64(onnxModel.Weights())), 100*report.Agreement, report.Rows, report.Samples,
+				r.device.Info(), filepath.Base(model), grouped(int64(weights.Count())), 100*report.Agreement, report.Rows, report.Samples,
 				answer.text(), durationText(setup), stageText(r.Timings), durationText(r.time),
 				sizeText(int64(len(r.Proof))), security.Sum, durationText(verify), kept)
 		},
