@@ -8,6 +8,7 @@ import (
 	"path"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
@@ -15,19 +16,33 @@ import (
 // folder holds all files; Embedded lacks the quantised ones.
 var folder = os.DirFS(".")
 
-// each calls f for every ONNX file of every network.
-func each(t *testing.T, f func(t *testing.T, n *Network, file *File)) {
+// each runs f on every file of every network.
+func each(t *testing.T, f func(t *testing.T, n *Network, file *File)) { part(t, 1, f) }
+
+// some is each where tests take long: continuous integration tries one file of four, others each day, unless ZKWARP_MODELS is "all".
+func some(t *testing.T, f func(t *testing.T, n *Network, file *File)) {
+	if os.Getenv("CI") == "" || os.Getenv("ZKWARP_MODELS") == "all" {
+		each(t, f)
+		return
+	}
+	part(t, 4, f)
+}
+
+func part(t *testing.T, of int, f func(t *testing.T, n *Network, file *File)) {
 	names, err := Names(folder)
 	if err != nil || len(names) < 6 {
 		t.Fatalf("%d networks, %v", len(names), err)
 	}
+	k := time.Now().UTC().YearDay()
 	for _, name := range names {
 		n, err := Open(folder, name)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range n.Files {
-			t.Run(name+"/"+n.Files[i].File, func(t *testing.T) { f(t, n, &n.Files[i]) })
+			if k++; k%of == 0 {
+				t.Run(name+"/"+n.Files[i].File, func(t *testing.T) { f(t, n, &n.Files[i]) })
+			}
 		}
 	}
 }
