@@ -151,10 +151,7 @@ func fills(n *onnx.Node) bool {
 
 // rearrange adds the operation; the maps' zeros become fill by moving the codes before and after.
 func (l *lowering) rearrange(name string, x graph.TensorID, n *onnx.Node, fill int64) graph.TensorID {
-	maps := make([]graph.AxisMap, len(n.Attr.Maps))
-	for i, m := range n.Attr.Maps {
-		maps[i] = m
-	}
+	maps := slices.Clone(n.Attr.Maps)
 	scale := 1.0
 	if l.Err() == nil {
 		scale = l.b.Tensor(x).Scale
