@@ -17,8 +17,8 @@ import (
 // statement is what the verifier knows of the polynomials of an argument.
 type statement struct {
 	oracle *whir.M31Oracle // the parameters' commitment, nil if there is none
-	// public are inputs and outputs, padded, by polynomial.
-	public [][]m31.Element
+	// public are the real elements of inputs and outputs, by polynomial.
+	public [][]int32
 	// params is the stack of parameters, in public-weights mode.
 	params []m31.Element
 }
@@ -127,12 +127,17 @@ func (r *run) bind() error {
 		if id < 0 {
 			continue
 		}
-		y := mle.EvaluateBase(r.st.public[r.Plan.OutputPolys[i]], r.values.At(id))
+		y := r.stated(r.Plan.OutputPolys[i], r.values.At(id))
 		if err := r.values.Set(id, y); err != nil {
 			return reject(CheckOutputBind, err)
 		}
 	}
 	return nil
+}
+
+// stated is the extension of an input or output as it was given.
+func (r *run) stated(poly int, point []m31.QM31) m31.QM31 {
+	return plan.Extension(r.Plan.Polys[poly].Shape, r.st.public[poly], point)
 }
 
 // layers checks the linear relations and reduces products, layer by layer.
@@ -177,7 +182,7 @@ func (r *run) layer(l *plan.Layer, p *LayerProof) error {
 		}
 		switch in.Kind {
 		case plan.Output:
-			c.Value = mle.EvaluateBase(r.st.public[in.OutPoly], r.values.Point(in.At))
+			c.Value = r.stated(in.OutPoly, r.values.Point(in.At))
 		case plan.ZeroPadding: // 0
 		default:
 			v, err := r.values.Get(in.Out)
@@ -236,7 +241,7 @@ func (r *run) inputs() error {
 		if err != nil {
 			return err
 		}
-		if mle.EvaluateBase(r.st.public[r.Plan.Evals[id].Poly], r.values.At(id)) != v {
+		if r.stated(r.Plan.Evals[id].Poly, r.values.At(id)) != v {
 			return reject(CheckInputBind, nil)
 		}
 	}

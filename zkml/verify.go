@@ -3,7 +3,6 @@ package zkml
 import (
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
-	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // Options of Verify; nil means none.
@@ -69,17 +68,16 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	return vk.inference.check(tr, st, decoded)
 }
 
-// newStatement pads inputs and outputs. Their values are within bounds, and so
-// determined by their residues.
+// newStatement tells inputs and outputs apart. Their values are within bounds,
+// and so determined by their residues.
 func newStatement(p *graph.Program, x, y []int32) *statement {
-	st := &statement{public: make([][]m31.Element, len(p.Tensors))}
-	pad := func(ids []graph.TensorID, parts [][]int32) {
-		for i, id := range ids {
-			st.public[id] = plan.Embed(graph.Pad(p.Tensor(id).Shape, parts[i]))
-		}
+	st := &statement{public: make([][]int32, len(p.Tensors))}
+	for i, v := range p.SplitInput(x) {
+		st.public[p.Inputs[i]] = v
 	}
-	pad(p.Inputs, p.SplitInput(x))
-	pad(p.Outputs, p.SplitOutput(y))
+	for i, v := range p.SplitOutput(y) {
+		st.public[p.Outputs[i]] = v
+	}
 	return st
 }
 

@@ -79,8 +79,17 @@ func BenchmarkSetup(b *testing.B) {
 	})
 }
 
+// scores is a program with the statement of a language model: 64 rows of 50257
+// outputs, of few columns each.
+func scores() *zkmltest.Case { return zkmltest.Product(1, 64, 4, 50257, false) }
+
 func BenchmarkVerify(b *testing.B) {
-	c := digitSized()
+	b.Run("digits", func(b *testing.B) { verifyBenchmark(b, digitSized()) })
+	b.Run("scores", func(b *testing.B) { verifyBenchmark(b, scores()) })
+	b.Run("decoder", func(b *testing.B) { verifyBenchmark(b, zkmltest.Decoder(2, 16, 64, 4, true)) })
+}
+
+func verifyBenchmark(b *testing.B, c *zkmltest.Case) {
 	q := cpu(b)
 	vk, pk, err := Setup(q, c.Program, c.Weights, nil)
 	if err != nil {

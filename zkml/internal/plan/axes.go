@@ -45,9 +45,9 @@ func (a *Axis) moved() int {
 }
 
 // PublicEval is the extension of an instance's public factor at point. inputs
-// are the padded public inputs by polynomial. Cost: a few products for every
-// element of a map and for every variable.
-func (v *Values) PublicEval(in *Instance, inputs [][]m31.Element, point []m31.QM31) m31.QM31 {
+// are the real elements of the inputs by polynomial. Cost: a few products for
+// every element of a map and for every variable.
+func (v *Values) PublicEval(in *Instance, inputs [][]int32, point []m31.QM31) m31.QM31 {
 	if in.Kind == ZeroPadding {
 		return one.Sub(v.Plan.Polys[v.Plan.Evals[in.Factors[0]].Poly].Valid(point))
 	}
@@ -60,7 +60,7 @@ func (v *Values) PublicEval(in *Instance, inputs [][]m31.Element, point []m31.QM
 	return e
 }
 
-func (a *Axis) eval(r []m31.QM31, inputs [][]m31.Element, z []m31.QM31) (sum m31.QM31) {
+func (a *Axis) eval(r []m31.QM31, inputs [][]int32, z []m31.QM31) m31.QM31 {
 	if a.Kind == AxisGuard {
 		if a.At == nil {
 			return mle.LT(a.Extent, z)
@@ -68,15 +68,18 @@ func (a *Axis) eval(r []m31.QM31, inputs [][]m31.Element, z []m31.QM31) (sum m31
 		return prefixEq(a.Extent, r, z)
 	}
 	to, from := splitEqTable(r), splitEqTable(z)
-	a.each(inputs, func(x, o int) { sum = sum.Add(to.at(o).Mul(from.at(x))) })
-	return sum
+	token := func(e, _ int) int { return int(inputs[a.Tokens][e]) }
+	return sums(a.moved(), 1<<12, func(lo, hi int) (sum m31.QM31) {
+		a.each(lo, hi, token, func(x, o int) { sum = sum.Add(to.at(o).Mul(from.at(x))) })
+		return sum
+	})
 }
 
-// each calls f with the padded indices that a map relates: z of the source and
-// o of what At is a point of.
-func (a *Axis) each(inputs [][]m31.Element, f func(z, o int)) {
-	n := graph.Elements(a.Shape)
-	for e := range n {
+// each calls f with the padded indices that elements lo to hi of a map relate: z
+// of the source and o of what At is a point of. token tells a token from its
+// index among the elements, and from that in the padded layout.
+func (a *Axis) each(lo, hi int, token func(e, o int) int, f func(z, o int)) {
+	for e := lo; e < hi; e++ {
 		o := graph.PaddedIndex(a.Shape, e)
 		switch a.Kind {
 		case AxisMap:
@@ -84,7 +87,7 @@ func (a *Axis) each(inputs [][]m31.Element, f func(z, o int)) {
 				f(int(x), o)
 			}
 		case AxisTokens:
-			f(int(inputs[a.Tokens][o]), o)
+			f(token(e, o), o)
 		case AxisMoved:
 			f(graph.PaddedIndex(a.From, e), o)
 		}
@@ -96,7 +99,8 @@ func (a *Axis) each(inputs [][]m31.Element, f func(z, o int)) {
 func (a *Axis) Table(eq []m31.QM31, inputs [][]m31.Element) []m31.QM31 {
 	t := make([]m31.QM31, 1<<a.Vars)
 	if a.Kind != AxisGuard {
-		a.each(inputs, func(z, o int) { t[z] = t[z].Add(eq[o]) })
+		token := func(_, o int) int { return int(inputs[a.Tokens][o]) }
+		a.each(0, a.moved(), token, func(z, o int) { t[z] = t[z].Add(eq[o]) })
 		return t
 	}
 	for z := range min(a.Extent, len(t)) {

@@ -72,35 +72,19 @@ func (p *Plan) StackEq(s *Stack, c *Claim, at []m31.QM31) m31.QM31 {
 	return mle.EqIndex(at[:n], prefix).Mul(mle.EqEval(c.Point, at[n:]))
 }
 
-// Extensions are the extensions of a table's columns at point. Cost: a product
+// extensions are the extensions of a table's columns at point. Cost: a product
 // for every listed entry.
-func (t *Table) Extensions(point []m31.QM31) []m31.QM31 {
+func (t *Table) extensions(point []m31.QM31, eq *rowTables) []m31.QM31 {
 	out := make([]m31.QM31, len(t.Columns))
 	for i := range t.Columns {
 		c := &t.Columns[i]
 		if c.Y != nil {
-			out[i] = extension(c.Y, point)
+			out[i] = eq.column(c.Y, point)
 			continue
 		}
 		out[i] = m31.Lift(m31.FromInt(c.First)).Add(index(c.Shift, c.Vars, point))
 	}
 	return out
-}
-
-// extension of integers at point. Residues of a few thousand are made at a
-// time, which stay in the cache.
-func extension(y []int32, point []m31.QM31) (sum m31.QM31) {
-	low := min(len(point), 12)
-	inner, outer := mle.EqTable(point[len(point)-low:]), mle.EqTable(point[:len(point)-low])
-	row := make([]m31.Element, 1<<low)
-	for i, scale := range outer {
-		part := y[i<<low : (i+1)<<low]
-		for k, v := range part {
-			row[k] = m31.FromInt(int64(v))
-		}
-		sum = sum.Add(scale.Mul(m31.DotBase(row, inner)))
-	}
-	return sum
 }
 
 // index is the extension of i >> shift & (2^vars - 1): a sum of coordinates
@@ -120,10 +104,11 @@ func index(shift, vars int, point []m31.QM31) (sum m31.QM31) {
 func (v *Values) LeafClaims(alpha, beta m31.QM31) (num, den m31.QM31, err error) {
 	p := v.Plan
 	rho := v.coords[:p.TreeVars]
+	tables := v.tables(rho)
 	rest := one
 	for i := range p.Leaves {
 		l := &p.Leaves[i]
-		t := &p.Tables[l.Table]
+		tag := p.Tables[l.Table].Tag
 		at := rho[p.TreeVars-l.Vars:]
 		prefix := mle.EqIndex(rho[:p.TreeVars-l.Vars], uint64(l.Offset)>>l.Vars)
 		rest = rest.Sub(prefix)
@@ -133,7 +118,7 @@ func (v *Values) LeafClaims(alpha, beta m31.QM31) (num, den m31.QM31, err error)
 			if e != nil {
 				return num, den, e
 			}
-			n, tuple = m.Neg(), t.Extensions(at)
+			n, tuple = m.Neg(), tables[l.Table]
 		} else {
 			for _, c := range l.At {
 				x, e := v.Affine(c)
@@ -144,9 +129,24 @@ func (v *Values) LeafClaims(alpha, beta m31.QM31) (num, den m31.QM31, err error)
 			}
 		}
 		num = num.Add(prefix.Mul(n))
-		den = den.Add(prefix.Mul(alpha.Sub(fingerprint(t.Tag, tuple, beta))))
+		den = den.Add(prefix.Mul(alpha.Sub(fingerprint(tag, tuple, beta))))
 	}
 	return num, den.Add(rest), nil
+}
+
+// tables are the columns' extensions of all tables at the last coordinates of
+// rho, which every table's rows have as their point.
+func (v *Values) tables(rho []m31.QM31) [][]m31.QM31 {
+	out := make([][]m31.QM31, len(v.Plan.Tables))
+	eq := new(rowTables)
+	for i := range v.Plan.Tables {
+		eq.need(v.Plan.Tables[i].Bits, rho)
+	}
+	parallel(len(out), func(i int) {
+		t := &v.Plan.Tables[i]
+		out[i] = t.extensions(rho[len(rho)-t.Bits:], eq)
+	})
+	return out
 }
 
 // fingerprint is tag + beta c_0 + beta^2 c_1 + ...

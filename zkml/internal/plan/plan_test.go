@@ -214,13 +214,19 @@ func (x *tables) checkInstance(v *plan.Values, l *plan.Layer, in *plan.Instance,
 	for _, i := range p.InputPolys {
 		inputs[i] = x.data[i]
 	}
+	values := make([][]int32, len(p.Polys))
+	for _, i := range p.InputPolys {
+		for _, v := range graph.Unpad(p.Polys[i].Shape, inputs[i]) {
+			values[i] = append(values[i], int32(v.Int()))
+		}
+	}
 	public := make([]m31.QM31, 1<<in.Vars)
 	var sum, want m31.QM31
 	for z := range public {
 		bits := boolean(z, in.Vars)
 		term := m31.OneQM31()
 		if in.HasPublic() {
-			public[z] = v.PublicEval(in, inputs, bits)
+			public[z] = v.PublicEval(in, values, bits)
 			term = public[z]
 		}
 		if in.Eq {
@@ -248,7 +254,7 @@ func (x *tables) checkInstance(v *plan.Values, l *plan.Layer, in *plan.Instance,
 	if sum != want {
 		x.t.Errorf("the sum of %q (kind %d) is not its claim", in.Name, in.Kind)
 	}
-	if in.HasPublic() && mle.Evaluate(public, v.Point(bound)) != v.PublicEval(in, inputs, v.Point(bound)) {
+	if in.HasPublic() && mle.Evaluate(public, v.Point(bound)) != v.PublicEval(in, values, v.Point(bound)) {
 		x.t.Errorf("the public factor of %q is not multilinear", in.Name)
 	}
 	// The parts' tables are what provers use.

@@ -1,0 +1,111 @@
+package plan
+
+import (
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/mle"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// Evaluations of what the verifier knows in the clear: inputs, outputs and the
+// columns of tables. All are lists of integers, which are never copied into
+// field elements as a whole, and all are weighed row by row: eq of a point's
+// last coordinates weighs the entries of a row, eq of the others the rows.
+
+// rowVars is the number of coordinates for the entries of a row, at most.
+const rowVars = 11
+
+// parallel calls f for 0 to n - 1 on all processors; what a call costs may vary.
+func parallel(n int, f func(i int)) {
+	var next atomic.Int64
+	run := func() {
+		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+			f(i)
+		}
+	}
+	var wg sync.WaitGroup
+	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
+		wg.Go(run)
+	}
+	run()
+	wg.Wait()
+}
+
+// sums adds f up over [0, n), which it cuts into ranges of size entries.
+func sums(n, size int, f func(lo, hi int) m31.QM31) (sum m31.QM31) {
+	parts := make([]m31.QM31, (n+size-1)/size)
+	parallel(len(parts), func(i int) { parts[i] = f(i*size, min(n, (i+1)*size)) })
+	for _, p := range parts {
+		sum = sum.Add(p)
+	}
+	return sum
+}
+
+// weigh is the sum of v[i] eq[i].
+func weigh(v []int32, eq []m31.QM31) (sum m31.QM31) {
+	var block [512]m31.Element
+	for len(v) > 0 {
+		n := min(len(v), len(block))
+		for i, x := range v[:n] {
+			block[i] = m31.New(uint64(int64(x) + 2*m31.P)) // without a branch on the sign
+		}
+		sum = sum.Add(m31.DotBase(block[:n], eq[:n]))
+		v, eq = v[n:], eq[n:]
+	}
+	return sum
+}
+
+// Extension is the extension at point of a tensor that has the values v as its
+// real elements, in row-major order, and is zero in padding. Cost: a product of
+// a base by an extension element for each of them, on all processors.
+func Extension(shape []int, v []int32, point []m31.QM31) m31.QM31 {
+	outer, n := rowsOf(shape)
+	vars := graph.Log2(n)
+	low := min(vars, rowVars)
+	row := mle.EqTable(point[len(point)-low:])
+	rows := splitEqTable(point[:len(point)-low])
+	pieces := (n + 1<<low - 1) >> low // of a row of the tensor
+	return sums(graph.Elements(outer)*pieces, max(1, 1<<13>>low), func(lo, hi int) (sum m31.QM31) {
+		for i := lo; i < hi; i++ {
+			r, p := i/pieces, i%pieces
+			own := v[r*n+p<<low : r*n+min(n, (p+1)<<low)]
+			at := graph.PaddedIndex(outer, r)<<(vars-low) | p
+			sum = sum.Add(weigh(own, row).Mul(rows.at(at)))
+		}
+		return sum
+	})
+}
+
+// rowsOf is the axes before a tensor's rows, and the length of a row: of the
+// last axis and of those before it that it merges with, being a power of two.
+func rowsOf(shape []int) (outer []int, n int) {
+	n = 1
+	for len(shape) > 0 && n == graph.Pow2(n) {
+		n *= shape[len(shape)-1]
+		shape = shape[:len(shape)-1]
+	}
+	return shape, n
+}
+
+// rowTables are eq of the last coordinates of one point, which tables of all
+// sizes share.
+type rowTables [rowVars + 1][]m31.QM31
+
+// need makes the table for columns of the given number of variables.
+func (t *rowTables) need(vars int, point []m31.QM31) {
+	if low := min(vars, rowVars); t[low] == nil {
+		t[low] = mle.EqTable(point[len(point)-low:])
+	}
+}
+
+// column is the extension of a table's listed column at point.
+func (t *rowTables) column(y []int32, point []m31.QM31) (sum m31.QM31) {
+	low := min(len(point), rowVars)
+	for i, e := range mle.EqTable(point[:len(point)-low]) {
+		sum = sum.Add(weigh(y[i<<low:(i+1)<<low], t[low]).Mul(e))
+	}
+	return sum
+}
