@@ -29,7 +29,6 @@ func zkmlCases() []Case {
 		{Suite: "zkml", Name: "nanogpt-250k", About: "GPT-2's form, 5 layers of width 64, 64 tokens, an ONNX file", Run: zkmlCase(decoderNetwork(nanoGPT))},
 		{Suite: "zkml", Name: "bert-22m-64", About: "MiniLM-L6's shape, 22 million weights, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(encoderNetwork(onnxtest.MiniLM(64)))},
 		{Suite: "zkml", Name: "gpt2-124m-64", About: "GPT-2 small's shape with its head, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(decoderNetwork(onnxtest.GPT2Small(64)))},
-		{Suite: "zkml", Name: "gpt2-124m-1024", About: "the same, 1024 tokens", Large: true, Run: zkmlCase(decoderNetwork(onnxtest.GPT2Small(1024)))},
 		{Suite: "zkml", Name: "qwen3-14b-layer", About: "one layer of Qwen3-14B's shape, 330 million random weights, 64 tokens", Large: true, Run: zkmlCase(qwenLayer)},
 	}
 }
