@@ -58,7 +58,7 @@ func TestMutants(t *testing.T) {
 		in("scheme.go", "root not absorbed", "TestRootIsBound",
 			"return append(out, s.DigestWords(root)...)", "return out"),
 		in("scheme.go", "parameters not absorbed", "TestParametersAreBound",
-			"out = append(out, zero.FromUint64(uint64(n)))", "_ = n"),
+			"out = append(out, zero.FromUint64(uint64(n)))", "_, _ = zero, n"),
 		in("scheme.go", "root not canonical", "TestEveryWordM31",
 			"if !s.Hash.Raw() && uint64(w) >= s.Spec.Modulus {", "if false && uint64(w) >= s.Spec.Modulus {"),
 		in("m31.go", "halves not absorbed", "TestHalvesAreBound",
