@@ -25,7 +25,7 @@ type proved struct {
 }
 
 // simulated is the CPU as n devices.
-func simulated(t *testing.T, n int) []*device.Device {
+func simulated(t testing.TB, n int) []*device.Device {
 	t.Helper()
 	devices := make([]*device.Device, n)
 	for i := range devices {

@@ -1,0 +1,50 @@
+package prover
+
+import (
+	"bytes"
+	"context"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+)
+
+// FuzzDecode reads keys of chains and their proofs: what is read is written the same, and a proof of something else is not accepted.
+func FuzzDecode(f *testing.F) {
+	c := zkmltest.Decoder(1, 2, 4, 1, true)
+	cutting, err := chunks.Cut(c.Program, c.Weights, []int{len(c.Program.Ops) / 2})
+	if err != nil {
+		f.Fatal(err)
+	}
+	dev := devicetest.Open(f, "cpu")
+	q := devicetest.Queue(f, dev)
+	chain, keys, err := Setup(q, cutting, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	r, err := Prove(context.Background(), simulated(f, 1), chain, keys, c.X, nil)
+	if err != nil {
+		f.Fatal(err)
+	}
+	key, proof := chain.Encode(), r.Proof.Encode()
+	f.Add(key)
+	f.Add(proof)
+	f.Add(key[:len(key)/2])
+	f.Add(proof[:len(proof)-1])
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if read, err := chunks.DecodeChain(data); err == nil && !bytes.Equal(read.Encode(), data) {
+			t.Error("a key of a chain is written otherwise than it was read")
+		}
+		read, err := chunks.DecodeProof(data)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(read.Encode(), data) {
+			t.Error("a proof is written otherwise than it was read")
+		}
+		if err := chunks.Verify(chain, c.X, r.Y, read, nil); (err == nil) != bytes.Equal(data, proof) {
+			t.Errorf("verified: %v", err)
+		}
+	})
+}
