@@ -53,8 +53,8 @@ func (o Outcome) String() string { return [...]string{"killed", "survived", "bro
 const (
 	variable = "ZKWARP_MUTANTS"
 	few      = 1
-	limit    = 2 * time.Minute // for one mutant: it may never end
-	share    = time.Minute     // of a list, where CI is set: then no other mutant begins
+	limit    = 2 * time.Minute  // for one mutant: it may never end
+	share    = 25 * time.Second // of a list, where CI is set: then no other mutant begins
 )
 
 // Run tries the mutants and fails the test for each one that is not killed.
