@@ -47,7 +47,7 @@ func Assign(need, memory []int64) (*Assignment, error) {
 			}
 		}
 		if need[k] > most {
-			a.Warnings = append(a.Warnings, fmt.Sprintf("part %d needs about %d MiB, the largest device may give %d MiB", k, need[k]>>20, most>>20))
+			a.Warnings = append(a.Warnings, fmt.Sprintf("part %d needs about %d MiB, the largest device may give %d MiB", k+1, need[k]>>20, most>>20))
 			best = largest
 		}
 		a.Device[k] = best

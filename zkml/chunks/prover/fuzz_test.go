@@ -32,9 +32,13 @@ func FuzzDecode(f *testing.F) {
 	f.Add(proof)
 	f.Add(key[:len(key)/2])
 	f.Add(proof[:len(proof)-1])
+	f.Add((&chunks.PartProof{Chain: chain.Digest(), Part: 1, Y: r.Proof.Y[1], Proof: r.Proof.Proofs[1]}).Encode())
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if read, err := chunks.DecodeChain(data); err == nil && !bytes.Equal(read.Encode(), data) {
 			t.Error("a key of a chain is written otherwise than it was read")
+		}
+		if read, err := chunks.DecodePart(data); err == nil && !bytes.Equal(read.Encode(), data) {
+			t.Error("the proof of a part is written otherwise than it was read")
 		}
 		read, err := chunks.DecodeProof(data)
 		if err != nil {

@@ -41,6 +41,13 @@ type Options struct {
 	Context []byte // verifiers must use the same bytes
 	// Progress, if set, is called when a part begins (done false) and ends, on the goroutine of its device.
 	Progress func(part int, on *device.Device, done bool)
+	// Stage, if set, is called likewise for each stage of a part's proof.
+	Stage func(part int, on *device.Device, stage prover.Stage, done bool)
+	// Kept, if set, is asked before a part is proved, when its input x is known, whether there is a proof already: its outputs and the proof,
+	// in the chain's context (Chain.Context). The caller answers for them; Verify would find out.
+	Kept func(part int, x []int32) (y []int32, proof []byte, ok bool)
+	// Proved, if set, is given the outputs and the proof of each part as soon as it is made. An error counts as one of the part.
+	Proved func(part int, y []int32, proof []byte) error
 }
 
 // Result is a proof of a chain with what it is about.
@@ -49,6 +56,15 @@ type Result struct {
 	Proof    *chunks.Proof
 	Warnings []string
 	Devices  []Report
+	Parts    []PartReport
+}
+
+// PartReport says how one part was proved.
+type PartReport struct {
+	Device  string
+	Kept    bool // not proved, as there was a proof
+	Time    time.Duration
+	Timings []prover.Timing // of the stages
 }
 
 // Report says what one device did.
@@ -73,7 +89,7 @@ func Prove(ctx context.Context, devices []*device.Device, chain *chunks.Chain, k
 	}
 	for k, vk := range chain.Keys() {
 		if keys[k].VerifyingKey().Digest() != vk.Digest() {
-			return nil, fmt.Errorf("chain: the proving key of part %d is of another program", k)
+			return nil, fmt.Errorf("chain: the proving key of part %d is of another program", k+1)
 		}
 	}
 	r := &run{ctx: ctx, chain: chain, keys: keys, x: x, opts: opts, y: make([][]int32, len(keys)), proofs: make([][]byte, len(keys))}
@@ -84,7 +100,7 @@ func Prove(ctx context.Context, devices []*device.Device, chain *chunks.Chain, k
 	for k, pk := range keys {
 		key, proof, err := pk.Memory()
 		if err != nil {
-			return nil, fmt.Errorf("chain: part %d: %w", k, err)
+			return nil, fmt.Errorf("chain: part %d: %w", k+1, err)
 		}
 		need[k] = key + proof
 	}
@@ -99,7 +115,8 @@ func Prove(ctx context.Context, devices []*device.Device, chain *chunks.Chain, k
 	if err != nil {
 		return nil, fmt.Errorf("chain: %w", err)
 	}
-	result := &Result{Warnings: a.Warnings, Devices: make([]Report, len(devices))}
+	result := &Result{Warnings: a.Warnings, Devices: make([]Report, len(devices)), Parts: make([]PartReport, len(keys))}
+	r.reports = result.Parts
 	errs := make([]error, len(devices))
 	var all sync.WaitGroup
 	for d, dev := range devices {
@@ -124,15 +141,16 @@ func Prove(ctx context.Context, devices []*device.Device, chain *chunks.Chain, k
 
 // run is the state of one proof of a chain.
 type run struct {
-	ctx    context.Context
-	chain  *chunks.Chain
-	keys   []*prover.ProvingKey
-	x      []int32
-	opts   *Options
-	mu     sync.Mutex
-	y      [][]int32
-	proofs [][]byte
-	known  []chan struct{} // closed when a part's outputs are known, or never will be
+	ctx     context.Context
+	chain   *chunks.Chain
+	keys    []*prover.ProvingKey
+	x       []int32
+	opts    *Options
+	mu      sync.Mutex
+	y       [][]int32
+	proofs  [][]byte
+	reports []PartReport    // each written by the goroutine of its device
+	known   []chan struct{} // closed when a part's outputs are known, or never will be
 }
 
 // device proves a device's parts.
@@ -148,7 +166,7 @@ func (r *run) device(dev *device.Device, report *Report) error {
 	for _, k := range report.Parts {
 		if err == nil {
 			if e := r.part(q, k, report); e != nil && !errors.Is(e, errNoInput) {
-				errs = append(errs, fmt.Errorf("part %d on %s: %w", k, dev.Name(), e))
+				errs = append(errs, fmt.Errorf("%s on %s: %w", r.chain.PartName(k), dev.Name(), e))
 			}
 		}
 		r.finish(k)
@@ -199,19 +217,37 @@ func (r *run) part(q *device.Queue, k int, report *Report) error {
 		r.opts.Progress(k, q.Device(), false)
 		defer r.opts.Progress(k, q.Device(), true)
 	}
-	start = time.Now()
-	result, err := prover.Prove(q, r.keys[k], x, &prover.Options{Context: r.chain.Context(k, r.opts.Context), Output: func(y []int32) {
+	part := &r.reports[k]
+	part.Device = q.Device().Name()
+	known := func(y []int32) {
 		r.mu.Lock()
 		r.y[k] = y
 		r.mu.Unlock()
 		r.finish(k)
-	}})
-	report.Busy += time.Since(start)
+	}
+	if r.opts.Kept != nil {
+		if y, proof, ok := r.opts.Kept(k, x); ok {
+			part.Kept = true
+			r.proofs[k] = proof
+			known(y)
+			return nil
+		}
+	}
+	o := &prover.Options{Context: r.chain.Context(k, r.opts.Context), Output: known}
+	if r.opts.Stage != nil {
+		o.Progress = func(stage prover.Stage, done bool) { r.opts.Stage(k, q.Device(), stage, done) }
+	}
+	start = time.Now()
+	result, err := prover.Prove(q, r.keys[k], x, o)
+	part.Time = time.Since(start)
+	report.Busy += part.Time
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
+	part.Timings = result.Timings
 	r.proofs[k] = result.Proof
-	r.mu.Unlock()
+	if r.opts.Proved != nil {
+		return r.opts.Proved(k, result.Y, result.Proof)
+	}
 	return nil
 }

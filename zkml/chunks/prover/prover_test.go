@@ -248,7 +248,7 @@ func TestErrors(t *testing.T) {
 	}
 	begun := 0 // by the one device that has part 0; the other waits for it
 	_, err := Prove(context.Background(), devices, p.chain, p.keys, p.c.X, &Options{Progress: func(int, *device.Device, bool) { begun++ }})
-	if !errors.Is(err, device.ErrNoMemory) || !strings.Contains(err.Error(), "part 0") || begun != 2 {
+	if !errors.Is(err, device.ErrNoMemory) || !strings.Contains(err.Error(), "part 1 of 3 (") || begun != 2 {
 		t.Errorf("%v after %d calls", err, begun)
 	}
 	if _, err := Prove(context.Background(), devices, p.chain, p.keys[:1], p.c.X, nil); err == nil {

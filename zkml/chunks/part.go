@@ -1,0 +1,78 @@
+package chunks
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/wire"
+)
+
+// MagicPart begins the encoding of one part's proof.
+const MagicPart = "ZKWCHPT\n"
+
+// PartProof is the proof of one part of a chain by itself, as a file holds it while others are being made, or where they are made elsewhere.
+// Whoever has those of all parts has the proof of the chain (Join).
+type PartProof struct {
+	Chain [32]byte // digest of the chain
+	Part  int      // from 0
+	Y     []int32  // the part's outputs
+	Proof []byte   // in the chain's context for the part
+}
+
+// Encode is the canonical encoding.
+func (p *PartProof) Encode() []byte {
+	w := wire.NewWriter(MagicPart, Version)
+	w.B = append(w.B, p.Chain[:]...)
+	w.U32(uint32(p.Part))
+	w.U32(uint32(len(p.Y)))
+	for _, v := range p.Y {
+		w.U32(uint32(v))
+	}
+	w.U32(uint32(len(p.Proof)))
+	w.B = append(w.B, p.Proof...)
+	return w.B
+}
+
+// DecodePart reads the proof of one part.
+func DecodePart(data []byte) (*PartProof, error) {
+	r := wire.NewReader(data, MagicPart, Version, "proof of a part")
+	p := new(PartProof)
+	copy(p.Chain[:], r.Take(len(p.Chain), "digest of the chain"))
+	if p.Part = int(r.U32("number of the part")); p.Part >= MaxParts {
+		r.Fail("part %d, expected less than %d", p.Part, MaxParts)
+	}
+	p.Y = r.Ints(r.Count(graph.MaxElements, 4, "outputs"), 4, "outputs")
+	p.Proof = slices.Clone(r.Take(int(r.U32("proof")), "proof"))
+	if err := r.Done(); err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+// Join puts the proofs of all parts together, in any order. It checks that each part is there once and belongs to the chain; whether the proofs
+// hold, Verify tells. A part of another chain is a rejection (zkml.CheckKeyDigest); parts that are missing or there twice are other errors.
+func Join(c *Chain, parts []*PartProof) (*Proof, error) {
+	out := &Proof{Y: make([][]int32, len(c.keys)), Proofs: make([][]byte, len(c.keys))}
+	for _, p := range parts {
+		switch {
+		case p.Chain != c.digest:
+			return nil, fmt.Errorf("chain: part %d: %w", p.Part+1, reject(zkml.CheckKeyDigest, fmt.Errorf("it is of the chain %x, the key is of %x", p.Chain[:8], c.digest[:8])))
+		case p.Part < 0 || p.Part >= len(c.keys):
+			return nil, fmt.Errorf("chain: a proof of part %d, the chain has %d", p.Part+1, len(c.keys))
+		case out.Proofs[p.Part] != nil:
+			return nil, fmt.Errorf("chain: two proofs of part %d of %d", p.Part+1, len(c.keys))
+		}
+		out.Y[p.Part], out.Proofs[p.Part] = p.Y, p.Proof
+		if p.Proof == nil {
+			out.Proofs[p.Part] = []byte{}
+		}
+	}
+	for k, p := range out.Proofs {
+		if p == nil {
+			return nil, fmt.Errorf("chain: the proof of part %d of %d is missing", k+1, len(c.keys))
+		}
+	}
+	return out, nil
+}
