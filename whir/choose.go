@@ -98,10 +98,11 @@ func Choose(spec Spec, vars int, o Options) (*Params, error) {
 		return nil, err
 	}
 	// Proofs get shorter as their size weighs more.
+	first := newSearch(spec, o)
 	for weight := 1.0; ; weight *= 1.5 {
-		s := newSearch(spec, o)
+		s := first
 		if weight > 1 {
-			s.w.size = max(s.w.size, 1) * weight
+			s = first.reweighed(weight)
 		}
 		sched, ok := s.best(vars)
 		if !ok {
@@ -141,12 +142,15 @@ func better(cost, than float64) bool { return cost < than*(1-1e-9) }
 
 // search holds what the chooser computes once.
 type search struct {
-	spec  Spec
-	field float64
-	o     Options
-	w     weights
-	picks map[state]pick
-	plans map[state]plan
+	spec       Spec
+	field      float64
+	o          Options
+	w          weights
+	candidates map[state]*candidates // whatever the weights
+	nodes      paths
+	fewest     map[[3]int]int // queries by multiplicity, rate and work
+	picks      map[state]pick
+	plans      map[state]plan
 }
 
 // state is a round to come: its number of variables and rate, and whether it
@@ -157,7 +161,35 @@ type state struct {
 }
 
 func newSearch(spec Spec, o Options) *search {
-	return &search{spec: spec, field: spec.FieldBits(), o: o, w: o.Goal.weights(o.Machine), picks: map[state]pick{}, plans: map[state]plan{}}
+	return &search{spec: spec, field: spec.FieldBits(), o: o, w: o.Goal.weights(o.Machine), candidates: map[state]*candidates{}, nodes: paths{}, fewest: map[[3]int]int{}, picks: map[state]pick{}, plans: map[state]plan{}}
+}
+
+// reweighed is the search that gives the size of proofs that many times its weight.
+// It shares what does not depend on weights.
+func (s *search) reweighed(times float64) *search {
+	w := s.w
+	w.size = max(w.size, 1) * times
+	return &search{spec: s.spec, field: s.field, o: s.o, w: w, candidates: s.candidates, nodes: s.nodes, fewest: s.fewest, picks: map[state]pick{}, plans: map[state]plan{}}
+}
+
+// candidates are the regimes of a round that can be the best, by fold factor, in
+// the order in which they were tried.
+type candidates [maxFold + 1][]candidate
+
+type candidate struct {
+	round Round
+	cost  effort
+}
+
+// add keeps a candidate unless an earlier one costs no more of anything: no weights
+// prefer it then.
+func (c *candidates) add(r Round, cost effort) {
+	for i := range c[r.Fold] {
+		if c[r.Fold][i].cost.within(cost) {
+			return
+		}
+	}
+	c[r.Fold] = append(c[r.Fold], candidate{r, cost})
 }
 
 // pick is the best regimes of a round by fold factor.
@@ -188,9 +220,22 @@ func (s *search) round(st state) pick {
 	if p, ok := s.picks[st]; ok {
 		return p
 	}
+	all := s.candidates[st]
+	if all == nil {
+		all = new(candidates)
+		for _, work := range s.queryWork() {
+			s.regimes(st, all, work)
+		}
+		s.candidates[st] = all
+	}
 	var p pick
-	for _, work := range s.queryWork() {
-		s.regimes(st, &p, work)
+	for k := range all {
+		for _, c := range all[k] {
+			cost := s.w.of(c.cost)
+			if !p[k].ok || better(cost, p[k].cost) {
+				p[k].round, p[k].cost, p[k].ok = c.round, cost, true
+			}
+		}
 	}
 	s.picks[st] = p
 	return p
@@ -206,9 +251,9 @@ func (s *search) queryWork() []int {
 	return out
 }
 
-// regimes tries all regimes of a round for every fold factor, with the given work
+// regimes adds all regimes of a round for every fold factor, with the given work
 // before its queries.
-func (s *search) regimes(st state, p *pick, queryWork int) {
+func (s *search) regimes(st state, all *candidates, queryWork int) {
 	lambda, least := float64(s.o.Lambda), 0
 	for _, mu := range s.multiplicities(st.first) {
 		reg := regimeOf(mu, st.rate, s.o.Bound)
@@ -216,7 +261,11 @@ func (s *search) regimes(st state, p *pick, queryWork int) {
 			continue
 		}
 		samples := s.samples(reg, st.vars)
-		queries := s.queries(reg, queryWork, slack, 2)
+		queries, ok := s.fewest[[3]int{mu, st.rate, queryWork}]
+		if !ok {
+			queries = s.queries(reg, queryWork, slack, 2)
+			s.fewest[[3]int{mu, st.rate, queryWork}] = queries
+		}
 		if queries == 0 || samples > 8 || mu != Unique && queries == least {
 			continue // no fewer queries than a lower multiplicity has: more work for nothing
 		}
@@ -229,10 +278,7 @@ func (s *search) regimes(st state, p *pick, queryWork int) {
 				break
 			}
 			r := Round{Fold: k, Multiplicity: mu, Samples: samples, Queries: queries, FoldWork: work, QueryWork: queryWork}
-			cost := s.w.round(s.spec, s.o.Batch, st, r)
-			if !p[k].ok || better(cost, p[k].cost) {
-				p[k].round, p[k].cost, p[k].ok = r, cost, true
-			}
+			all.add(r, s.w.on.effort(s.spec, s.o.Batch, st, r, s.nodes))
 		}
 	}
 }

@@ -58,6 +58,17 @@ func (g Goal) weights(m Machine) weights {
 	return w
 }
 
+// effort is what a step takes of each thing that weights weigh: nanoseconds of
+// proving, bytes of proof, nanoseconds of verifying.
+type effort struct{ prove, size, verify float64 }
+
+// within says whether e takes no more of anything than o.
+func (e effort) within(o effort) bool {
+	return e.prove <= o.prove && e.size <= o.size && e.verify <= o.verify
+}
+
+func (w weights) of(e effort) float64 { return w.prove*e.prove + w.size*e.size + w.verify*e.verify }
+
 // occupied is the expected number of nodes at depth d above t random leaves.
 func occupied(t, d int) float64 {
 	n := math.Exp2(float64(d))
@@ -76,8 +87,29 @@ func pathNodes(t, depth int) float64 {
 	return s
 }
 
+// paths remembers the nodes of multiproofs.
+type paths map[[2]int]multiproof
+
+type multiproof struct{ rows, siblings float64 }
+
+// of is the expected number of different leaves among t random ones at a depth, and
+// of siblings in their multiproof.
+func (p paths) of(t, depth int) (rows, siblings float64) {
+	m, ok := p[[2]int{t, depth}]
+	if !ok {
+		m = multiproof{occupied(t, depth), pathNodes(t, depth)}
+		p[[2]int{t, depth}] = m
+	}
+	return m.rows, m.siblings
+}
+
 // round is the cost of committing to, folding and querying in one round.
 func (w weights) round(spec Spec, batch int, st state, r Round) float64 {
+	return w.of(w.on.effort(spec, batch, st, r, paths{}))
+}
+
+// effort is what a round takes.
+func (on costs) effort(spec Spec, batch int, st state, r Round, nodes paths) effort {
 	words := spec.ChallengeWords
 	if st.first {
 		words = spec.SymbolWords * batch
@@ -87,17 +119,16 @@ func (w weights) round(spec Spec, batch int, st state, r Round) float64 {
 	rowPerms := math.Ceil(row / 8)
 	table := math.Exp2(float64(st.vars))
 
-	prove := leaves*(rowPerms+1)*w.on.permutation +
-		leaves*row*float64(depth)/2*w.on.butterfly +
-		table*w.on.table + float64(r.Fold)*w.on.fold + w.on.round +
-		(float64(r.Fold)*math.Exp2(float64(r.FoldWork))+math.Exp2(float64(r.QueryWork)))*w.on.permutation
-	rows := occupied(r.Queries, depth)
-	siblings := pathNodes(r.Queries, depth)
+	prove := leaves*(rowPerms+1)*on.permutation +
+		leaves*row*float64(depth)/2*on.butterfly +
+		table*on.table + float64(r.Fold)*on.fold + on.round +
+		(float64(r.Fold)*math.Exp2(float64(r.FoldWork))+math.Exp2(float64(r.QueryWork)))*on.permutation
+	rows, siblings := nodes.of(r.Queries, depth)
 	d := float64(spec.ChallengeWords)
 	size := 4 * (rows*row + 8*siblings + float64(r.Samples)*d + float64(r.Fold)*(2*d+2) + 2 + 8)
 	verify := (rows*(rowPerms+1) + siblings) * nsPermutation
 	verify += float64(r.Queries) * (math.Exp2(float64(r.Fold)) + 3*float64(st.vars)) * nsMultiply
-	return w.prove*prove + w.size*size + w.verify*verify
+	return effort{prove, size, verify}
 }
 
 // final is the cost of a final table of 2^vars challenges after t queries.
