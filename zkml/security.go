@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/logup"
@@ -226,11 +227,17 @@ func chooseArgument(p *plan.Plan, params bool, lambda int, o whir.Options) (s Ar
 	// Challenges are drawn between commitment and opening, so round 0 is in the
 	// unique-decoding regime.
 	o.Lambda, o.Claims, o.JohnsonStart = lambda, 1, false
+	var failed [plan.Stacks]error
+	var wg sync.WaitGroup
 	for h := range p.Stacks {
 		if st := &p.Stacks[h]; len(st.Evals) > 0 && (params || st.Home != plan.Parameters) {
-			if s.Commitments[h], err = chooseCommitment(st.Vars, o); err != nil {
-				return s, fmt.Errorf("%s: %w", st.Home, err)
-			}
+			wg.Go(func() { s.Commitments[h], failed[h] = chooseCommitment(st.Vars, o) })
+		}
+	}
+	wg.Wait()
+	for h, err := range failed {
+		if err != nil {
+			return s, fmt.Errorf("%s: %w", p.Stacks[h].Home, err)
 		}
 	}
 	return s, nil
