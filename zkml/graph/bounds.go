@@ -34,11 +34,11 @@ func ParamBounds(bits int) (lo, hi int64) { return -1 << (bits - 1), 1<<(bits-1)
 
 // ParamBits returns the width of the smallest bounds of that form that contain all the values (at least 1).
 func ParamBits(values []int32) int {
-	width := 1
+	var used uint32
 	for _, v := range values {
-		width = max(width, bits.Len32(uint32(v^v>>31))+1)
+		used |= uint32(v ^ v>>31)
 	}
-	return width
+	return bits.Len32(used) + 1
 }
 
 // paramWidth returns b with bounds [-2^(b-1), 2^(b-1)-1], or 0 when the bounds have another form or reach BoundLimit.

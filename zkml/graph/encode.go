@@ -3,6 +3,7 @@ package graph
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
@@ -180,28 +181,63 @@ func (p *Program) Digest() ([32]byte, error) {
 
 // Encode returns the canonical encoding of weights that are valid for the program. It starts with the program's digest.
 func (w *Weights) Encode(p *Program) ([]byte, error) {
-	digest, err := p.Digest()
+	head, size, err := w.header(p)
 	if err != nil {
 		return nil, err
 	}
-	if err := w.ValidateFor(p); err != nil {
-		return nil, err
-	}
-	out := wire.NewWriter(weightsMagic, Version)
-	out.B = append(out.B, digest[:]...)
+	out := &wire.Writer{B: slices.Grow(head, size)}
 	for _, id := range p.Params() {
 		out.Ints(w.Data[id], width(p.Tensor(id).bounds()))
 	}
 	return out.B, nil
 }
 
-// Digest returns the SHA-256 of the weights' encoding; it binds the program too.
-func (w *Weights) Digest(p *Program) ([32]byte, error) {
-	b, err := w.Encode(p)
+// header is what precedes the values in the encoding of weights, which are found valid; size is the number of bytes that follow.
+func (w *Weights) header(p *Program) (head []byte, size int, err error) {
+	digest, err := p.Digest()
 	if err != nil {
-		return [32]byte{}, fmt.Errorf("digest of the weights: %w", err)
+		return nil, 0, err
 	}
-	return sha256.Sum256(b), nil
+	if err := w.ValidateFor(p); err != nil {
+		return nil, 0, err
+	}
+	for _, id := range p.Params() {
+		size += len(w.Data[id]) * width(p.Tensor(id).bounds())
+	}
+	return append(wire.NewWriter(weightsMagic, Version).B, digest[:]...), size, nil
+}
+
+// Digest returns the SHA-256 of the weights' encoding; it binds the program too.
+func (w *Weights) Digest(p *Program) (d [32]byte, err error) {
+	head, size, err := w.header(p)
+	if err != nil {
+		return d, fmt.Errorf("digest of the weights: %w", err)
+	}
+	// A block is encoded while the one before it is hashed.
+	const block = 4 << 20
+	free, full := make(chan []byte, 2), make(chan []byte, 2)
+	for range cap(free) {
+		free <- make([]byte, min(block, size))
+	}
+	go func() {
+		defer close(full)
+		for _, id := range p.Params() {
+			bytes := width(p.Tensor(id).bounds())
+			for values := range slices.Chunk(w.Data[id], block/bytes) {
+				b := (<-free)[:len(values)*bytes]
+				wire.PutInts(b, values, bytes)
+				full <- b
+			}
+		}
+	}()
+	h := sha256.New()
+	h.Write(head)
+	for b := range full {
+		h.Write(b)
+		free <- b[:cap(b)]
+	}
+	h.Sum(d[:0])
+	return d, nil
 }
 
 // width returns the bytes per value that bounds call for.

@@ -2,9 +2,12 @@ package graph
 
 import (
 	"bytes"
+	"crypto/sha256"
+	"encoding/binary"
 	"errors"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -158,6 +161,57 @@ func TestWeightsOutOfBounds(t *testing.T) {
 	w.Data[id] = w.Data[id][1:]
 	if err := w.ValidateFor(p); err == nil {
 		t.Fatal("a missing weight was accepted")
+	}
+}
+
+// TestLargeWeights has a tensor of more values than one processor takes and more bytes
+// than a block of the digest, and one for each width.
+func TestLargeWeights(t *testing.T) {
+	b := NewBuilder("large")
+	tokens := b.Input("tokens", []int{3}, 0, 1<<10-1, 1)
+	rng := newRand(1)
+	sum := []Term{}
+	for _, most := range []int64{127, 32767, 1 << 20} {
+		rows := 1 << 10
+		if most == 127 {
+			rows = 1<<14 + 1
+		}
+		w := b.Param("w", []int{rows, 257}, randomValues(rng, rows*257, -most, most), 1)
+		sum = append(sum, Term{1, b.Embed("rows", tokens, w, 1)})
+	}
+	p, w, err := b.Build(b.Linear("sum", sum, 0, 1), NoPost, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := w.Encode(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := w.Digest(p); err != nil || got != sha256.Sum256(data) {
+		t.Fatalf("the digest is not that of the encoding (%v)", err)
+	}
+	at := 8 + 4 + 32
+	for i, id := range p.Params() {
+		for k, v := range w.Data[id] {
+			var want [4]byte
+			binary.LittleEndian.PutUint32(want[:], uint32(v))
+			if n := 1 << i; !bytes.Equal(data[at:at+n], want[:n]) {
+				t.Fatalf("tensor %d, element %d: % x, expected % x", i, k, data[at:at+n], want[:n])
+			}
+			at += 1 << i
+		}
+	}
+	if at != len(data) {
+		t.Fatalf("%d bytes, expected %d", len(data), at)
+	}
+	got, err := DecodeWeights(p, data)
+	if err != nil || !reflect.DeepEqual(got, w) {
+		t.Fatalf("decoded weights differ (%v)", err)
+	}
+	id := p.Params()[0]
+	w.Data[id][len(w.Data[id])-1], w.Data[id][70000] = 1000, -1000
+	if _, err := w.Digest(p); err == nil || !strings.Contains(err.Error(), "element 70000: -1000 is outside [-128, 127]") {
+		t.Fatalf("weights outside their bounds: %v", err)
 	}
 }
 

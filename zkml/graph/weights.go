@@ -1,6 +1,11 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/zkwarp/zkwarp/internal/parallel"
+)
 
 // NewWeights returns an empty set of weights for the program.
 func NewWeights(p *Program) *Weights { return &Weights{Data: make([][]int32, len(p.Tensors))} }
@@ -47,10 +52,20 @@ func checkValues(t *Tensor, values []int32) error {
 	if len(values) != t.Len() {
 		return fmt.Errorf("tensor %q has %d values, expected %d for shape %v", t.Name, len(values), t.Len(), t.Shape)
 	}
-	for i, v := range values {
-		if int64(v) < t.Lo || int64(v) > t.Hi {
-			return fmt.Errorf("tensor %q, element %d: %d is outside [%d, %d]", t.Name, i, v, t.Lo, t.Hi)
+	var first atomic.Int64 // the first value that is outside
+	first.Store(int64(len(values)))
+	parallel.For(len(values), 1<<16, func(from, to int) {
+		for i, v := range values[from:to] {
+			if int64(v) < t.Lo || int64(v) > t.Hi {
+				at := int64(from + i)
+				for was := first.Load(); at < was && !first.CompareAndSwap(was, at); was = first.Load() {
+				}
+				return
+			}
 		}
+	})
+	if i := int(first.Load()); i < len(values) {
+		return fmt.Errorf("tensor %q, element %d: %d is outside [%d, %d]", t.Name, i, values[i], t.Lo, t.Hi)
 	}
 	return nil
 }

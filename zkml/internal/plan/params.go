@@ -8,9 +8,12 @@ import (
 // Embed is the integers modulo p, negative ones as p-|v|.
 func Embed(v []int32) []m31.Element {
 	out := make([]m31.Element, len(v))
-	for i, x := range v {
-		out[i] = m31.FromInt(int64(x))
-	}
+	const size = 1 << 16
+	parallel((len(v)+size-1)/size, func(i int) {
+		for k := i * size; k < min(len(v), (i+1)*size); k++ {
+			out[k] = m31.FromInt(int64(v[k]))
+		}
+	})
 	return out
 }
 

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/internal/parallel"
 )
 
 // ErrFormat is wrapped by every decoding error that is about the bytes rather than their meaning.
@@ -60,16 +63,33 @@ func (w *Writer) String(s string) {
 
 // Ints writes values with a fixed number of bytes each (1, 2 or 4), two's complement.
 func (w *Writer) Ints(values []int32, width int) {
-	for _, v := range values {
+	at := len(w.B)
+	w.B = slices.Grow(w.B, len(values)*width)[:at+len(values)*width]
+	PutInts(w.B[at:], values, width)
+}
+
+// grain is the least number of values that are worth another core.
+const grain = 1 << 16
+
+// PutInts writes values as Ints does over the first bytes of b.
+func PutInts(b []byte, values []int32, width int) {
+	parallel.For(len(values), grain, func(lo, hi int) {
+		v, out := values[lo:hi], b[lo*width:hi*width]
 		switch width {
 		case 1:
-			w.U8(uint8(v))
+			for i, x := range v {
+				out[i] = uint8(x)
+			}
 		case 2:
-			w.U16(uint16(v))
+			for i, x := range v {
+				binary.LittleEndian.PutUint16(out[2*i:], uint16(x))
+			}
 		default:
-			w.U32(uint32(v))
+			for i, x := range v {
+				binary.LittleEndian.PutUint32(out[4*i:], uint32(x))
+			}
 		}
-	}
+	})
 }
 
 // Reader takes fields off the front; the first failure sticks, and later reads return zero.
@@ -209,16 +229,23 @@ func (r *Reader) Ints(n, width int, what string) []int32 {
 		return nil
 	}
 	values := make([]int32, n)
-	for i := range values {
+	parallel.For(n, grain, func(lo, hi int) {
+		v, b := values[lo:hi], b[lo*width:hi*width]
 		switch width {
 		case 1:
-			values[i] = int32(int8(b[i]))
+			for i := range v {
+				v[i] = int32(int8(b[i]))
+			}
 		case 2:
-			values[i] = int32(int16(binary.LittleEndian.Uint16(b[2*i:])))
+			for i := range v {
+				v[i] = int32(int16(binary.LittleEndian.Uint16(b[2*i:])))
+			}
 		default:
-			values[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+			for i := range v {
+				v[i] = int32(binary.LittleEndian.Uint32(b[4*i:]))
+			}
 		}
-	}
+	})
 	return values
 }
 
