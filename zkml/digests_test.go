@@ -17,7 +17,11 @@ func TestDigests(t *testing.T) {
 		}
 		seen[d] = true
 	}
-	for _, n := range []int{0, 1, 2, 4095, 4096, 4097, 9000} {
+	defer func(was bool) { littleEndian = was }(littleEndian)
+	for i, n := range []int{0, 1, 2, 4095, 4096, 4097, 9000, 0, 1, 4096, 4097} {
+		if i == 7 { // as on a machine of the other byte order
+			littleEndian, seen = false, map[[32]byte]bool{}
+		}
 		v := make([]int32, n)
 		for i := range v {
 			v[i] = int32(i)*7919 - 1<<28
@@ -32,6 +36,13 @@ func TestDigests(t *testing.T) {
 				t.Errorf("%d values after %q: digest %x, want %x", n, label, got, want)
 			}
 			note(got)
+		}
+		parts := NewDigester(v, n)
+		for part := range slices.Chunk(v, 1000) {
+			parts.Output(part)
+		}
+		if got := parts.Digests(); got != d || parts.Digests() != d {
+			t.Errorf("%d values: digests %x in parts, want %x", n, got, d)
 		}
 		if n > 0 {
 			w := slices.Clone(v)
