@@ -20,14 +20,15 @@ type layout struct {
 	tables [][]place // by table and column, nowhere if it is not listed
 	fixed  int       // words of the key's memory
 
-	// Words of a proof's memory. The output is a copy, padded, for the host.
+	// Words of a proof's memory.
 	witness, mult int
-	output        int // all outputs, one after the other
-	outputEnd     int
-	outputAt      map[int]int // by polynomial: of an output, in output and in y
-	counts        int         // of zkml_evaluate; all until here starts as 0
+	counts        int // of zkml_evaluate; all until here starts as 0
 	zeroed        int
-	y             int // the outputs as stated, zero-padded
+	y             int         // the outputs as stated, zero-padded
+	outputAt      map[int]int // by polynomial: of an output, in y
+	integers      int         // the outputs as integers, one after the other without padding
+	integersEnd   int
+	outputs       []outputLayout
 	live          int
 
 	// Elements of a proof's memory.
@@ -41,6 +42,13 @@ type layout struct {
 	ops       []opLayout // by operation
 
 	desc words
+}
+
+// outputLayout is an output: its polynomial, its part of the integers, its shape.
+type outputLayout struct {
+	poly, at, n int
+	shape       []int
+	axes        axesLayout
 }
 
 // place is an index into a proof's words, or with the top bit into the key's.
@@ -76,7 +84,7 @@ const (
 // newLayout lays a plan out; p is the program if the plan is of one.
 func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
 	l := &layout{plan: pl}
-	l.placeWords()
+	l.placeWords(p)
 	l.placeElements()
 	l.lookups()
 	if p != nil {
@@ -85,7 +93,7 @@ func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
 	return l, nil
 }
 
-func (l *layout) placeWords() {
+func (l *layout) placeWords(p *graph.Program) {
 	pl := l.plan
 	take := func(at *int, n int) int { // at multiples of 16 bytes, as kernels like to read
 		begin := (*at + 3) &^ 3
@@ -115,8 +123,6 @@ func (l *layout) placeWords() {
 	for _, o := range pl.OutputPolys {
 		l.outputAt[o] = take(&output, 1<<pl.Polys[o].Vars)
 	}
-	l.output = take(&l.live, output)
-	l.outputEnd = l.live
 	most := len(pl.LeafSent) + len(pl.OutputPolys)
 	for i := range pl.Layers {
 		most = max(most, len(pl.Layers[i].Sent)+len(pl.Layers[i].Instances)+len(pl.OutputPolys))
@@ -124,6 +130,17 @@ func (l *layout) placeWords() {
 	l.counts = take(&l.live, most)
 	l.zeroed = l.live
 	l.y = take(&l.live, output)
+	integers := 0
+	if p != nil {
+		for _, id := range p.Outputs {
+			shape := p.Tensor(id).Shape
+			n := graph.Elements(shape)
+			l.outputs = append(l.outputs, outputLayout{poly: int(id), at: integers, n: n, shape: shape, axes: l.desc.axes(shape)})
+			integers += n
+		}
+	}
+	l.integers = take(&l.live, integers)
+	l.integersEnd = l.live
 	l.polys = make([]place, len(pl.Polys))
 	for i := range pl.Polys {
 		q := &pl.Polys[i]

@@ -155,7 +155,7 @@ func TestLookupKernels(t *testing.T) {
 
 func newLayoutOfLeaves(pl *plan.Plan) *layout {
 	l := &layout{plan: pl}
-	l.placeWords()
+	l.placeWords(nil)
 	l.lookups()
 	return l
 }

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
-	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -87,27 +86,21 @@ func (s *session) infer(x []int32, opts *Options) (y []int32, d zkml.Digests, er
 	if err := s.forward(run); err != nil {
 		return nil, d, fmt.Errorf("forward pass: %w", err)
 	}
-	err = s.prove(func(output []m31.Element) (*transcript.Transcript, error) {
-		y = make([]int32, 0, p.OutputLen())
-		stated := make([]m31.Element, len(output))
-		for _, id := range p.Outputs {
-			at, n := s.outputAt[int(id)], s.polys[id].Len()
-			y = s.state(p.Tensor(id).Shape, y, stated[at:at+n], output[at:at+n])
-		}
+	digester := zkml.NewDigester(x, p.OutputLen())
+	defer digester.Digests()
+	err = s.prove(digester.Output, func(output []int32) (*transcript.Transcript, error) {
+		y = output
 		if opts.Output != nil {
 			opts.Output(slices.Clone(y))
 		}
-		if s.hooks.statement != nil {
+		if d = digester.Digests(); s.hooks.statement != nil {
 			x, y = s.hooks.statement(s, slices.Clone(x), y)
-			for i, v := range p.SplitOutput(y) {
-				id := p.Outputs[i]
-				copy(stated[s.outputAt[int(id)]:], plan.Embed(graph.Pad(p.Tensor(id).Shape, v)))
+			if err := s.restate(p, y); err != nil {
+				return nil, fmt.Errorf("output: %w", err)
 			}
+			d = zkml.DigestsOf(x, y)
 		}
-		if err := s.at(place(s.y), len(stated)).CopyFrom(s.q, stated); err != nil {
-			return nil, fmt.Errorf("output: %w", err)
-		}
-		if d = zkml.DigestsOf(x, y); s.hooks.digests != nil {
+		if s.hooks.digests != nil {
 			d = s.hooks.digests(d)
 		}
 		tr, _, err := s.arg.Begin(s.pk.vk.Digest(), s.pk.vk.Root())
@@ -126,16 +119,41 @@ func (s *session) infer(x []int32, opts *Options) (y []int32, d zkml.Digests, er
 	return y, d, nil
 }
 
-// state appends an output's real elements, given with its padding, to y, and
-// copies them alone to where the proof reads what is stated.
-func (s *session) state(shape []int, y []int32, stated, output []m31.Element) []int32 {
-	graph.Rows(shape, func(_, at, n int) {
-		for _, v := range output[at : at+n] {
-			y = append(y, signed(v))
+// state takes an output to what the argument says of it: its residues with zeros for
+// padding, whatever the forward pass has there, and its real elements as integers.
+func (s *session) state(o *outputLayout) error {
+	x, y := s.polys[o.poly], s.live.Slice(s.integers+o.at, s.integers+o.at+o.n)
+	stated := s.at(place(s.y+s.outputAt[o.poly]), x.Len())
+	if !s.q.OnHost() {
+		return s.launch(Source, "zkml_state", x.Len(), stated.Arg(), y.Arg(), x.Arg(), s.axesArg(o.axes), device.U32(o.axes.n), device.U32(x.Len()))
+	}
+	from, to, values := x.Host(), stated.Host(), device.View[int32](y).Host()
+	clear(to)
+	outer, n := []int(nil), 1
+	if last := len(o.shape) - 1; last >= 0 {
+		outer, n = o.shape[:last], o.shape[last]
+	}
+	return s.q.Parallel(graph.Elements(outer), max(1, 1<<13/n), func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			at := graph.PaddedIndex(outer, i) * graph.Pow2(n)
+			copy(to[at:at+n], from[at:at+n])
+			for k, v := range from[at : at+n] {
+				values[i*n+k] = signed(v)
+			}
 		}
-		copy(stated[at:at+n], output[at:at+n])
 	})
-	return y
+}
+
+// restate states other outputs.
+func (s *session) restate(p *graph.Program, y []int32) error {
+	for i, v := range p.SplitOutput(y) {
+		o := &s.outputs[i]
+		stated := plan.Embed(graph.Pad(o.shape, v))
+		if err := s.at(place(s.y+s.outputAt[o.poly]), len(stated)).CopyFrom(s.q, stated); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // input pads the inputs.

@@ -121,11 +121,12 @@ func (s *session) release(mark int) {
 	s.owned = s.owned[:mark]
 }
 
-// prove runs the argument once the witness is in its stack; absorb starts the
-// transcript from the words of the output. A device commits to the columns while
-// the host hashes the output: only what follows the roots waits for the hash.
-func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcript, error)) error {
-	output, err := s.complete()
+// prove runs the argument once the witness is in its stack; part is given the
+// outputs, part by part as they arrive, and absorb, which is given all of them, starts
+// the transcript. A device commits to the columns while the host hashes the output:
+// only what follows the roots waits for the hash.
+func (s *session) prove(part func(y []int32), absorb func(y []int32) (*transcript.Transcript, error)) error {
+	y, err := s.complete(part)
 	if err != nil {
 		return err
 	}
@@ -133,7 +134,7 @@ func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcrip
 	if err := s.commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
 	}
-	tr, err := absorb(output)
+	tr, err := absorb(y)
 	if err != nil {
 		return err
 	}
@@ -162,12 +163,10 @@ func (s *session) prove(absorb func(output []m31.Element) (*transcript.Transcrip
 	return nil
 }
 
-// complete counts the multiplicities and waits for the outputs' words.
-func (s *session) complete() (output []m31.Element, err error) {
-	out := s.live.Slice(s.output, s.outputEnd)
-	for _, p := range s.plan.OutputPolys {
-		at := s.outputAt[p]
-		if err := device.Copy(s.q, out.Slice(at, at+s.polys[p].Len()), s.polys[p]); err != nil {
+// complete states the outputs, counts the multiplicities and waits for the outputs.
+func (s *session) complete(part func(y []int32)) (y []int32, err error) {
+	for i := range s.outputs {
+		if err := s.state(&s.outputs[i]); err != nil {
 			return nil, fmt.Errorf("output: %w", err)
 		}
 	}
@@ -184,10 +183,17 @@ func (s *session) complete() (output []m31.Element, err error) {
 			return nil, err
 		}
 	}
-	if output, err = out.Read(s.q); err != nil {
-		return nil, fmt.Errorf("read the output: %w", err)
+	const size = 1 << 18 // values of a part
+	integers := device.View[int32](s.live.Slice(s.integers, s.integersEnd))
+	y = make([]int32, integers.Len())
+	for from := 0; from < len(y); from += size {
+		to := min(from+size, len(y))
+		if err := integers.Slice(from, to).CopyTo(s.q, y[from:to]); err != nil {
+			return nil, fmt.Errorf("read the output: %w", err)
+		}
+		part(y[from:to])
 	}
-	return output, nil
+	return y, nil
 }
 
 // commit commits to witness and multiplicities where they lie.

@@ -136,7 +136,7 @@ func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *Set
 			return nil, fmt.Errorf("limbs: %w", err)
 		}
 	}
-	if err := s.prove(func([]m31.Element) (*transcript.Transcript, error) {
+	if err := s.prove(nil, func([]int32) (*transcript.Transcript, error) {
 		tr, _, err := arg.Begin(pk.vk.Digest(), pk.vk.Root())
 		return tr, err
 	}); err != nil {

@@ -8,6 +8,28 @@
 // The integer of least absolute value with residue v.
 DEVICE_INLINE i32 integer(u32 v) { return v > M31_P / 2 ? (i32)(v - M31_P) : (i32)v; }
 
+// ---- the statement -----------------------------------------------------------------
+
+// zkml_state takes an output, of n entries with its padding, to what is stated of it:
+// its real elements' residues with zeros for padding, and their integers without.
+extern "C" __global__ void __launch_bounds__(256) zkml_state(u32 *__restrict__ stated, i32 *__restrict__ y, const u32 *__restrict__ out,
+                                                             const u64 *__restrict__ axes, u32 naxes, u32 n) {
+  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  u32 left = i, element = 0, stride = 1;
+  bool real = true;
+  for (u32 a = 0; a < naxes; a++) {
+    u32 vars = (u32)axes[2 * a], extent = (u32)axes[2 * a + 1], at = left & ((1u << vars) - 1);
+    real = real && at < extent;
+    element += at * stride;
+    stride *= extent;
+    left >>= vars;
+  }
+  u32 v = out[i];
+  stated[i] = real ? v : 0;
+  if (real) y[element] = integer(v);
+}
+
 // ---- sums of products ------------------------------------------------------------
 // An einsum: out[batch, row, column] = the sum over k of a[batch, row, k] *
 // b[batch, column, k]. If there is one operand it is b, and a is null. Partial sums
