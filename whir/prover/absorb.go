@@ -7,6 +7,7 @@ import (
 	"github.com/zkwarp/zkwarp/field"
 	"github.com/zkwarp/zkwarp/field/m31"
 	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
+	"github.com/zkwarp/zkwarp/whir"
 )
 
 // RootBuffer is the root where it lies, 8 words, for protocols that read it
@@ -50,3 +51,8 @@ func (c *CommittedM31) Absorb(q *device.Queue, tr *transcriptprover.Transcript) 
 
 // Bytes is the device memory of the codewords and the tree, rounded to digests.
 func (c *CommittedM31) Bytes() int64 { return commitBytes(c.params.Inner(), 0) }
+
+// MemoryM31 is the device memory that a commitment takes beside its table, and about what opening it takes besides.
+func MemoryM31(p *whir.M31Params) (commitment, opening int64) {
+	return commitBytes(p.Inner(), 0), openBytes(p.Inner())
+}

@@ -314,8 +314,9 @@ func (o *opener[W, F, E]) collect() (*whir.Proof[W, E], error) {
 }
 
 // openBytes is about the memory that opening takes besides the commitment.
-func (c *Committed[W, F, E]) openBytes() (n int64) {
-	p := c.params
+func (c *Committed[W, F, E]) openBytes() int64 { return openBytes(c.params) }
+
+func openBytes(p *whir.Params) (n int64) {
 	for i := 1; i < p.Rounds(); i++ {
 		n += commitBytes(p, i)
 	}

@@ -124,7 +124,7 @@ func BenchmarkMatMul(b *testing.B) {
 		}
 		b.Run(c.Name, func(b *testing.B) {
 			devices(b, func(b *testing.B, q *device.Queue) {
-				key, err := loadKey(q, l, pl.StackParams(c.Program, c.Weights))
+				key, err := loadKey(q, l, &ProvingKey{of: c.Program, weights: c.Weights}, nil)
 				if err != nil {
 					b.Fatal(err)
 				}

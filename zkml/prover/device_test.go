@@ -107,7 +107,7 @@ func unchecked(q *device.Queue, k *keyed) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := loadKey(q, l, k.pk.parameters())
+	key, err := loadKey(q, l, k.pk, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -120,6 +120,9 @@ func unchecked(q *device.Queue, k *keyed) (*Result, error) {
 func TestMemoryBudget(t *testing.T) {
 	k := mlp(t)
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		if err := preload(q); err != nil { // what it leaves stays
+			t.Fatal(err)
+		}
 		d := q.Device()
 		before := inUse(d)
 		defer d.SetBudget(0)

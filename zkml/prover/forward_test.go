@@ -39,7 +39,7 @@ func testForward(t *testing.T, p *graph.Program, w *graph.Weights, x []int32) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, err := loadKey(q, l, pl.StackParams(p, w))
+		key, err := loadKey(q, l, &ProvingKey{of: p, weights: w}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -20,7 +20,8 @@ type ProvingKey struct {
 	weights *graph.Weights
 
 	mu        sync.Mutex
-	stack     []m31.Element            // the parameters, stacked
+	of        *graph.Program           // until there is vk
+	stack     []m31.Element            // the parameters, stacked, where they are not what the weights say: tests cheat so
 	committed *whirprover.CommittedM31 // on the host; nil until needed
 	laid      *layout                  // nil until needed
 }
@@ -56,14 +57,23 @@ func (pk *ProvingKey) VerifyingKey() *zkml.VerifyingKey { return pk.vk }
 // Weights of the key. They must not be changed.
 func (pk *ProvingKey) Weights() *graph.Weights { return pk.weights }
 
-// parameters returns the stacked parameters, nil if there are none.
-func (pk *ProvingKey) parameters() []m31.Element {
+// program is the program, in setup too.
+func (pk *ProvingKey) program() *graph.Program {
+	if pk.vk == nil {
+		return pk.of
+	}
+	return pk.vk.Program()
+}
+
+// Forget gives up what the key keeps for the next proof: on the host, the weights' commitment. It is made again when it is needed. Proofs must not
+// be going on.
+func (pk *ProvingKey) Forget() {
 	pk.mu.Lock()
 	defer pk.mu.Unlock()
-	if pk.stack == nil {
-		pk.stack = pk.vk.Inference().Plan.StackParams(pk.vk.Program(), pk.weights)
+	if pk.committed != nil {
+		pk.committed.Free()
+		pk.committed = nil
 	}
-	return pk.stack
 }
 
 // layout returns where proofs keep what, on any device.
@@ -81,23 +91,23 @@ func (pk *ProvingKey) layout() (*layout, error) {
 }
 
 // commitment returns the parameters' commitment, nil if the key has none, and
-// whether it is the key's own. That is on the host and made once; on another device
-// the stack is the first of words. The root must be the verifying key's.
+// whether it is the key's own. That is on the host and made once. The stack is the
+// first of words. The root must be the verifying key's.
 func (pk *ProvingKey) commitment(q *device.Queue, words device.Buffer[m31.Element]) (c *whirprover.CommittedM31, own bool, err error) {
 	params := pk.vk.Inference().Commitments[plan.Parameters]
 	if params == nil {
 		return nil, false, nil
 	}
+	stack := words.Slice(0, 1<<params.Vars())
 	if q.OnHost() {
-		stack := pk.parameters()
 		pk.mu.Lock()
 		defer pk.mu.Unlock()
 		if pk.committed != nil {
 			return pk.committed, true, nil
 		}
-		c, err = whirprover.CommitM31(q, params, stack)
+		c, err = whirprover.CommitM31(q, params, stack.Host())
 	} else {
-		c, err = whirprover.CommitTableM31(q, params, words.Slice(0, 1<<params.Vars()))
+		c, err = whirprover.CommitTableM31(q, params, stack)
 	}
 	if err != nil {
 		return nil, false, fmt.Errorf("commit to the parameters: %w", err)

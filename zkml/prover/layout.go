@@ -162,14 +162,21 @@ func (l *layout) placeWords(p *graph.Program) {
 // the weights that merge the claims. It is asked for before any work, so that
 // what cannot end does not begin.
 func (l *layout) least() (key, proof int64) {
+	key, words, tree, merging := l.needs()
+	return key, words + max(tree, merging)
+}
+
+// needs is the bytes of the key's memory, of a proof's, and of what it has for a while beside that: the fractional-sum tree, and then the
+// weights that merge the claims.
+func (l *layout) needs() (key, proof, tree, merging int64) {
 	const base, ext = 4, 16 // bytes of an element
 	key = int64(l.fixed)*base + int64(len(l.desc))*8
 	proof = int64(l.live)*base + int64(l.messages+l.scratch)*ext
-	beside := int64(l.merge.total) * ext
+	merging = int64(l.merge.total) * ext
 	if len(l.plan.Leaves) > 0 {
 		// A numerator and a denominator a leaf, and as many nodes above, less one.
 		leaves := int64(1) << l.plan.TreeVars
-		beside = max(beside, leaves*(base+ext)+(leaves-1)*2*ext)
+		tree = leaves*(base+ext) + (leaves-1)*2*ext
 	}
-	return key, proof + beside
+	return key, proof, tree, merging
 }

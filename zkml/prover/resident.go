@@ -60,9 +60,9 @@ func (k *keyMemory) bytes() int64 {
 }
 
 // load puts what proofs need of the key to q's device, with the commitment to the
-// parameters.
-func (pk *ProvingKey) load(q *device.Queue, l *layout) (*keyMemory, error) {
-	k, err := loadKey(q, l, pk.parameters())
+// parameters. via may be nil.
+func (pk *ProvingKey) load(q *device.Queue, l *layout, via *Uploader) (*keyMemory, error) {
+	k, err := loadKey(q, l, pk, via)
 	if err != nil {
 		return nil, err
 	}
@@ -76,22 +76,31 @@ func (pk *ProvingKey) load(q *device.Queue, l *layout) (*keyMemory, error) {
 
 // loadKey uploads a key's memory and waits for it, so that other queues may
 // read it.
-func loadKey(q *device.Queue, l *layout, params []m31.Element) (*keyMemory, error) {
+func loadKey(q *device.Queue, l *layout, pk *ProvingKey, via *Uploader) (*keyMemory, error) {
 	if err := preload(q); err != nil {
 		return nil, err
 	}
-	words := make([]m31.Element, l.fixed)
-	copy(words, params)
+	stack := 0 // words of the parameters, which come first
+	if st := &l.plan.Stacks[plan.Parameters]; !st.Empty() {
+		stack = 1 << st.Vars
+	}
+	rest := make([]m31.Element, l.fixed-stack)
 	for i, columns := range l.tables {
 		for k, at := range columns {
 			if at != nowhere {
-				copy(words[at&^fixedBit:], plan.Embed(l.plan.Tables[i].Columns[k].Y))
+				copy(rest[int(at&^fixedBit)-stack:], plan.Embed(l.plan.Tables[i].Columns[k].Y))
 			}
 		}
 	}
 	k := new(keyMemory)
 	var err error
-	if k.words, err = device.Upload(q, words); err == nil && !q.OnHost() {
+	if k.words, err = device.Alloc[m31.Element](q, l.fixed); err == nil {
+		err = k.words.Slice(stack, l.fixed).CopyFrom(q, rest)
+	}
+	if err == nil {
+		err = pk.params(q, l.plan, k.words.Slice(0, stack), via)
+	}
+	if err == nil && !q.OnHost() {
 		k.desc, err = device.Upload(q, []uint64(l.desc))
 	}
 	if err == nil {
@@ -115,12 +124,21 @@ func checkMemory(q *device.Queue, l *layout, loaded bool) error {
 
 // Load puts the key into the memory of q's device. Close gives it back.
 func (pk *ProvingKey) Load(q *device.Queue) (*Resident, error) {
-	r := &Resident{pk: pk, dev: q.Device()}
-	if _, _, err := r.acquire(q); err != nil {
-		return nil, fmt.Errorf("zkml: load the key: %w", err)
+	r := pk.On(q.Device())
+	return r, r.Load(q, nil)
+}
+
+// On is the key on a device, with nothing loaded yet: the first proof does that, or Load.
+func (pk *ProvingKey) On(dev *device.Device) *Resident { return &Resident{pk: pk, dev: dev} }
+
+// Load puts the key into the device's memory, unless it is there, before a proof needs it: on a queue of its own, beside proofs on others. via,
+// which may be nil, is for those who load often.
+func (r *Resident) Load(q *device.Queue, via *Uploader) error {
+	if _, _, err := r.acquire(q, via); err != nil {
+		return fmt.Errorf("zkml: load the key: %w", err)
 	}
 	r.release()
-	return r, nil
+	return nil
 }
 
 // Key is the proving key.
@@ -137,7 +155,7 @@ func (r *Resident) Bytes() int64 {
 }
 
 // acquire is the key's memory for one proof on q, loaded if need be.
-func (r *Resident) acquire(q *device.Queue) (*layout, *keyMemory, error) {
+func (r *Resident) acquire(q *device.Queue, via *Uploader) (*layout, *keyMemory, error) {
 	if q.Device() != r.dev {
 		return nil, nil, fmt.Errorf("the key is resident on %s, the queue is on %s", r.dev.Name(), q.Device().Name())
 	}
@@ -154,7 +172,7 @@ func (r *Resident) acquire(q *device.Queue) (*layout, *keyMemory, error) {
 		return nil, nil, err
 	}
 	if r.key == nil {
-		if r.key, err = r.pk.load(q, l); err != nil {
+		if r.key, err = r.pk.load(q, l, via); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -186,7 +204,7 @@ func (r *Resident) Prove(q *device.Queue, x []int32, opts *Options) (*Result, er
 	if err := r.pk.vk.Program().CheckInput(x); err != nil {
 		return nil, fmt.Errorf("zkml: prove: input: %w", err)
 	}
-	l, key, err := r.acquire(q)
+	l, key, err := r.acquire(q, nil)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)
 	}

@@ -27,6 +27,8 @@ type SetupOptions struct {
 	Commitment whir.Options
 	// Progress, if set, is called when a stage begins (done false) and ends.
 	Progress func(stage Stage, done bool)
+	// Uploader, if set, is used to load the weights.
+	Uploader *Uploader
 
 	hooks hooks
 }
@@ -61,13 +63,13 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 	if err != nil {
 		return nil, nil, err
 	}
-	pk := &ProvingKey{weights: w}
-	pk.stack = main.StackParams(p, w)
+	pk := &ProvingKey{weights: w, of: p}
 	if opts.hooks.params != nil {
+		pk.stack = main.StackParams(p, w)
 		opts.hooks.params(main, pk.stack)
 	}
 	if params := parts.Settings.Inference.Commitments[plan.Parameters]; params != nil {
-		if parts.Root, err = pk.newRoot(q, params); err != nil {
+		if parts.Root, err = pk.newRoot(q, main, params, opts.Uploader); err != nil {
 			return nil, nil, fmt.Errorf("commit to the parameters: %w", err)
 		}
 	}
@@ -88,18 +90,21 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 
 // newRoot commits to the stacked parameters. On the host the key keeps the
 // commitment.
-func (pk *ProvingKey) newRoot(q *device.Queue, params *whir.M31Params) (root [8]m31.Element, err error) {
-	if q.OnHost() {
-		if pk.committed, err = whirprover.CommitM31(q, params, pk.stack); err != nil {
-			return root, err
-		}
-		return pk.committed.Root()
-	}
-	table, err := device.Upload(q, pk.stack)
+func (pk *ProvingKey) newRoot(q *device.Queue, pl *plan.Plan, params *whir.M31Params, via *Uploader) (root [8]m31.Element, err error) {
+	table, err := device.Alloc[m31.Element](q, 1<<params.Vars())
 	if err != nil {
 		return root, err
 	}
 	defer table.Free()
+	if err := pk.params(q, pl, table, via); err != nil {
+		return root, err
+	}
+	if q.OnHost() {
+		if pk.committed, err = whirprover.CommitM31(q, params, table.Host()); err != nil {
+			return root, err
+		}
+		return pk.committed.Root()
+	}
 	c, err := whirprover.CommitTableM31(q, params, table)
 	if err != nil {
 		return root, err
@@ -118,7 +123,7 @@ func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *Set
 	if err := checkMemory(q, l, false); err != nil {
 		return nil, err
 	}
-	key, err := pk.load(q, l)
+	key, err := pk.load(q, l, opts.Uploader)
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func TestStep(t *testing.T) {
 	l.messages = coords + 1 + len(points)
 
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		key, err := loadKey(q, l, nil)
+		key, err := loadKey(q, l, new(ProvingKey), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
