@@ -1,11 +1,13 @@
 package chunks
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
@@ -132,4 +134,47 @@ func fillAll(p *graph.Program) (int64, int) {
 		}
 	}
 	return total, len(p.Tensors)
+}
+
+// TestPlanLimits plans programs whose columns, leaves or parameters are too many for one proof, though a caller sets no limit; none of them has
+// values. Sizes are compared with those that proofs will have.
+func TestPlanLimits(t *testing.T) {
+	b := graph.NewBuilder("wide")
+	x := b.Input("x", []int{1 << 14, 1 << 12}, 0, 3, 1)
+	table := b.Table("t", 4, make([]int32, 16))
+	for i := range 12 {
+		x = b.Lookup(fmt.Sprintf("y%d", i), b.Linear(fmt.Sprintf("s%d", i), []graph.Term{{Coef: 1, T: x}}, -1, 1), 0, table, 1)
+	}
+	wide, _, err := b.Build(x, graph.NoPost, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := Plan(wide, 1<<60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// 2^26 leaves each, and a table of 16 rows: seven lookups fit.
+	if len(before) != 1 || before[0] > 15 || before[0] < 10 {
+		t.Errorf("12 lookups of 2^26 entries are cut before the operations %v", before)
+	}
+	for _, c := range []*zkmltest.Case{zkmltest.Every(3), zkmltest.Odd(2), zkmltest.Decoder(1, 4, 8, 2, true), zkmltest.Tour(1)} {
+		pl, err := plan.ForProgram(c.Program)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, s := fill(c.Program, 0, 1<<60)
+		leaves := int64(0)
+		for _, l := range pl.Leaves {
+			leaves += 1 << l.Vars
+		}
+		words := func(h plan.Home) (n int64) {
+			for _, k := range pl.Stacks[h].Polys {
+				n += 1 << pl.Polys[k].Vars
+			}
+			return n
+		}
+		if end != len(c.Program.Ops) || s.leaves != leaves || s.columns != words(plan.Witness) || s.params != words(plan.Parameters) {
+			t.Errorf("%s: %v, expected %d leaves, %d and %d entries", c.Name, s, leaves, words(plan.Parameters), words(plan.Witness))
+		}
+	}
 }

@@ -6,7 +6,7 @@ import (
 )
 
 // Memory estimates the bytes that a device must have for a proof: for what depends on the key alone, its weights and their codewords, and for
-// the proof itself. Scratch space of a few per cent is not in it. A proof that does not even have the memory of its tables fails at once.
+// the proof itself. It was compared with what proofs take on the emulator; what the CPU copies comes on top there. A proof that does not even have the memory of its tables fails at once.
 func (pk *ProvingKey) Memory() (key, proof int64, err error) {
 	l, err := pk.layout()
 	if err != nil {
@@ -26,5 +26,6 @@ func (pk *ProvingKey) Memory() (key, proof int64, err error) {
 		}
 		opening = max(opening, open)
 	}
-	return key, words + max(tree, merging, opening), nil
+	// Sum-checks of the merging have folded tables beside the weights.
+	return key, words + max(tree, merging+merging/2, opening), nil
 }

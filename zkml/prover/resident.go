@@ -113,11 +113,15 @@ func loadKey(q *device.Queue, l *layout, pk *ProvingKey, via *Uploader) (*keyMem
 	return k, nil
 }
 
-// checkMemory says whether the device may have the memory for a proof.
-func checkMemory(q *device.Queue, l *layout, loaded bool) error {
+// checkMemory says whether the device may have the memory for a key that is not
+// loaded, and for a proof if there is to be one.
+func checkMemory(q *device.Queue, l *layout, loaded, proving bool) error {
 	key, proof := l.least()
 	if loaded {
 		key = 0
+	}
+	if !proving {
+		proof = 0
 	}
 	return q.Device().CheckMemory(key + proof)
 }
@@ -125,7 +129,10 @@ func checkMemory(q *device.Queue, l *layout, loaded bool) error {
 // Load puts the key into the memory of q's device. Close gives it back.
 func (pk *ProvingKey) Load(q *device.Queue) (*Resident, error) {
 	r := pk.On(q.Device())
-	return r, r.Load(q, nil)
+	if err := r.Load(q, nil); err != nil {
+		return nil, err
+	}
+	return r, nil
 }
 
 // On is the key on a device, with nothing loaded yet: the first proof does that, or Load.
@@ -134,7 +141,7 @@ func (pk *ProvingKey) On(dev *device.Device) *Resident { return &Resident{pk: pk
 // Load puts the key into the device's memory, unless it is there, before a proof needs it: on a queue of its own, beside proofs on others. via,
 // which may be nil, is for those who load often.
 func (r *Resident) Load(q *device.Queue, via *Uploader) error {
-	if _, _, err := r.acquire(q, via); err != nil {
+	if _, _, err := r.acquire(q, via, false); err != nil {
 		return fmt.Errorf("zkml: load the key: %w", err)
 	}
 	r.release()
@@ -154,8 +161,9 @@ func (r *Resident) Bytes() int64 {
 	return r.key.bytes()
 }
 
-// acquire is the key's memory for one proof on q, loaded if need be.
-func (r *Resident) acquire(q *device.Queue, via *Uploader) (*layout, *keyMemory, error) {
+// acquire is the key's memory for one proof on q, or for none yet, loaded if need
+// be.
+func (r *Resident) acquire(q *device.Queue, via *Uploader, proving bool) (*layout, *keyMemory, error) {
 	if q.Device() != r.dev {
 		return nil, nil, fmt.Errorf("the key is resident on %s, the queue is on %s", r.dev.Name(), q.Device().Name())
 	}
@@ -168,7 +176,7 @@ func (r *Resident) acquire(q *device.Queue, via *Uploader) (*layout, *keyMemory,
 	if r.closed {
 		return nil, nil, ErrClosed
 	}
-	if err := checkMemory(q, l, r.key != nil); err != nil {
+	if err := checkMemory(q, l, r.key != nil, proving); err != nil {
 		return nil, nil, err
 	}
 	if r.key == nil {
@@ -204,7 +212,7 @@ func (r *Resident) Prove(q *device.Queue, x []int32, opts *Options) (*Result, er
 	if err := r.pk.vk.Program().CheckInput(x); err != nil {
 		return nil, fmt.Errorf("zkml: prove: input: %w", err)
 	}
-	l, key, err := r.acquire(q, nil)
+	l, key, err := r.acquire(q, nil, true)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)
 	}
@@ -223,6 +231,16 @@ func (r *Resident) Evict() {
 	defer r.mu.Unlock()
 	if r.evict = true; r.users == 0 {
 		r.drop()
+	}
+}
+
+// Drop is Evict, and gives up what the proving key keeps on the host for its next proof (ProvingKey.Forget).
+func (r *Resident) Drop() {
+	r.Evict()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.users == 0 {
+		r.pk.Forget()
 	}
 }
 

@@ -120,7 +120,7 @@ func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *Set
 	if err != nil {
 		return nil, err
 	}
-	if err := checkMemory(q, l, false); err != nil {
+	if err := checkMemory(q, l, false, true); err != nil {
 		return nil, err
 	}
 	key, err := pk.load(q, l, opts.Uploader)

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -17,20 +19,46 @@ import (
 // Setup makes the keys of a program's parts. Errors of n parts add up, so each part's key gets log2 n bits of security more than a single
 // program's would.
 func Setup(q *device.Queue, c *chunks.Cutting, opts *prover.SetupOptions) (*chunks.Chain, []*prover.ProvingKey, error) {
+	return SetupOn([]*device.Queue{q}, c, opts)
+}
+
+// SetupOn is Setup on several queues, of one device or many, each of which makes one key after the other; what one part needs of the host and another one of
+// a device goes on at the same time. opts.Progress is then called by several goroutines.
+func SetupOn(queues []*device.Queue, c *chunks.Cutting, opts *prover.SetupOptions) (*chunks.Chain, []*prover.ProvingKey, error) {
+	n := len(c.Parts)
+	vks, pks, errs := make([]*zkml.VerifyingKey, n), make([]*prover.ProvingKey, n), make([]error, n)
 	var each prover.SetupOptions
 	if opts != nil {
 		each = *opts
 	}
-	each.Security = max(each.Security, zkml.MinSecurity) + graph.Log2(len(c.Parts))
-	var vks []*zkml.VerifyingKey
-	var pks []*prover.ProvingKey
-	var inputs [][]chunks.Source
-	for k, part := range c.Parts {
-		vk, pk, err := prover.Setup(q, part.Program, part.Weights, &each)
-		if err != nil {
-			return nil, nil, fmt.Errorf("part %d of %d: %w", k+1, len(c.Parts), err)
-		}
-		vks, pks, inputs = append(vks, vk), append(pks, pk), append(inputs, part.Inputs)
+	each.Security = max(each.Security, zkml.MinSecurity) + graph.Log2(n)
+	var next, failed atomic.Int64
+	var all sync.WaitGroup
+	for _, q := range queues {
+		all.Go(func() {
+			o := each
+			for k := int(next.Add(1)) - 1; k < n && failed.Load() == 0; k = int(next.Add(1)) - 1 {
+				if o.Uploader == nil && !q.OnHost() {
+					if o.Uploader, errs[k] = prover.NewUploader(q.Device()); errs[k] != nil {
+						return
+					}
+					defer o.Uploader.Close()
+				}
+				part := &c.Parts[k]
+				if vks[k], pks[k], errs[k] = prover.Setup(q, part.Program, part.Weights, &o); errs[k] != nil {
+					errs[k] = fmt.Errorf("part %d of %d: %w", k+1, n, errs[k])
+					failed.Add(1)
+				}
+			}
+		})
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, nil, err
+	}
+	inputs := make([][]chunks.Source, n)
+	for k := range c.Parts {
+		inputs[k] = c.Parts[k].Inputs
 	}
 	chain, err := chunks.NewChain(vks, inputs, c.Outputs)
 	return chain, pks, err
@@ -65,6 +93,8 @@ type PartReport struct {
 	Kept    bool // not proved, as there was a proof
 	Time    time.Duration
 	Timings []prover.Timing // of the stages
+	// Load is how long its key took to load, 0 if it was in memory; LoadWait is how long the proof waited for that.
+	Load, LoadWait time.Duration
 }
 
 // Report says what one device did.
@@ -73,77 +103,58 @@ type Report struct {
 	Parts []int
 	// Busy is the time of its proofs; Waited that for outputs of other devices.
 	Busy, Waited time.Duration
-	Need         int64 // greatest estimate of a part
-	Memory       int64 // that the device had to give
+	// Loading is the time of loading keys, beside proofs or not; LoadWaited that for keys, while nothing was proved.
+	Loading, LoadWaited time.Duration
+	Need                int64 // estimate of the most bytes at a time
+	Memory              int64 // that the device had to give
 }
 
-// Prove proves a chain on devices. Each device has one goroutine, which proves the device's parts in the order of the chain; a part begins as
-// soon as the outputs that it reads are known, which is before they are proved. The first error of every part is returned, all joined; parts that
-// wait for one that failed are not begun. The proof does not depend on devices or order.
+// Prove proves a chain on devices once; for more proofs, see [On].
 func Prove(ctx context.Context, devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey, x []int32, opts *Options) (*Result, error) {
+	l, err := On(devices, chain, keys)
+	if err != nil {
+		return nil, err
+	}
+	result, err := l.Prove(ctx, x, opts)
+	return result, errors.Join(err, l.Close())
+}
+
+// Prove proves the chain. Each device has one goroutine, which proves the device's parts in the order of the chain; a part begins as
+// soon as the outputs that it reads are known, which is before they are proved. The first error of every part is returned, all joined; parts that
+// wait for one that failed are not begun. The proof does not depend on devices or order. There is one proof at a time; others wait.
+func (l *Loaded) Prove(ctx context.Context, x []int32, opts *Options) (*Result, error) {
 	if opts == nil {
 		opts = new(Options)
 	}
-	if len(keys) != len(chain.Keys()) {
-		return nil, fmt.Errorf("chain: %d proving keys for %d parts", len(keys), len(chain.Keys()))
-	}
-	for k, vk := range chain.Keys() {
-		if keys[k].VerifyingKey().Digest() != vk.Digest() {
-			return nil, fmt.Errorf("chain: the proving key of part %d is of another program", k+1)
-		}
-	}
-	r := &run{ctx: ctx, chain: chain, keys: keys, x: x, opts: opts, y: make([][]int32, len(keys)), proofs: make([][]byte, len(keys))}
-	for range keys {
+	l.proving.Lock()
+	defer l.proving.Unlock()
+	n := len(l.keys)
+	result := &Result{Warnings: l.memory.Warnings, Devices: make([]Report, len(l.devices)), Parts: make([]PartReport, n)}
+	r := &run{Loaded: l, ctx: ctx, x: x, opts: opts, y: make([][]int32, n), proofs: make([][]byte, n), reports: result.Parts}
+	for range n {
 		r.known = append(r.known, make(chan struct{}))
 	}
-	need := make([]int64, len(keys))
-	for k, pk := range keys {
-		key, proof, err := pk.Memory()
-		if err != nil {
-			return nil, fmt.Errorf("chain: part %d: %w", k+1, err)
-		}
-		need[k] = key + proof
-	}
-	memory := make([]int64, len(devices))
-	for d, dev := range devices {
-		var err error
-		if memory[d], err = dev.Budget(); err != nil {
-			return nil, fmt.Errorf("chain: memory of %s: %w", dev.Name(), err)
-		}
-	}
-	a, err := Assign(need, memory)
-	if err != nil {
-		return nil, fmt.Errorf("chain: %w", err)
-	}
-	result := &Result{Warnings: a.Warnings, Devices: make([]Report, len(devices)), Parts: make([]PartReport, len(keys))}
-	r.reports = result.Parts
-	errs := make([]error, len(devices))
+	errs := make([]error, len(l.devices))
 	var all sync.WaitGroup
-	for d, dev := range devices {
-		report := &result.Devices[d]
-		report.Name, report.Memory = dev.Name(), memory[d]
-		for k, at := range a.Device {
-			if at == d {
-				report.Parts = append(report.Parts, k)
-				report.Need = max(report.Need, need[k])
-			}
-		}
-		all.Go(func() { errs[d] = r.device(dev, report) })
+	for d := range l.devices {
+		m, report := &l.memory.Devices[d], &result.Devices[d]
+		report.Name, report.Memory, report.Parts, report.Need = m.Name, m.Limit, m.Parts, m.Need
+		all.Go(func() { errs[d] = r.device(d, report) })
 	}
 	all.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("chain: %w", err)
 	}
 	result.Proof = &chunks.Proof{Y: r.y, Proofs: r.proofs}
-	result.Y, err = chain.Output(r.y)
+	var err error
+	result.Y, err = l.chain.Output(r.y)
 	return result, err
 }
 
 // run is the state of one proof of a chain.
 type run struct {
+	*Loaded
 	ctx     context.Context
-	chain   *chunks.Chain
-	keys    []*prover.ProvingKey
 	x       []int32
 	opts    *Options
 	mu      sync.Mutex
@@ -153,28 +164,53 @@ type run struct {
 	known   []chan struct{} // closed when a part's outputs are known, or never will be
 }
 
+// worker proves the parts of one device.
+type worker struct {
+	*run
+	d      int
+	q      *device.Queue
+	report *Report
+	loader *loader // nil until a part has to be proved, or if there is no room to load ahead
+}
+
 // device proves a device's parts.
-func (r *run) device(dev *device.Device, report *Report) error {
+func (r *run) device(d int, report *Report) error {
 	if len(report.Parts) == 0 {
 		return nil
 	}
 	var errs []error
-	q, err := dev.NewQueue(r.ctx)
+	q, err := r.devices[d].NewQueue(r.ctx)
 	if err != nil {
-		errs = append(errs, fmt.Errorf("%s: %w", dev.Name(), err))
+		errs = append(errs, fmt.Errorf("%s: %w", report.Name, err))
 	}
-	for _, k := range report.Parts {
+	w := &worker{run: r, d: d, q: q, report: report}
+	if err == nil && r.opts.Kept == nil {
+		w.load(report.Parts) // before there is an input
+	}
+	for i, k := range report.Parts {
 		if err == nil {
-			if e := r.part(q, k, report); e != nil && !errors.Is(e, errNoInput) {
-				errs = append(errs, fmt.Errorf("%s on %s: %w", r.chain.PartName(k), dev.Name(), e))
+			if e := w.part(i, k); e != nil && !errors.Is(e, errNoInput) {
+				errs = append(errs, fmt.Errorf("%s on %s: %w", r.chain.PartName(k), report.Name, e))
 			}
+			r.done(w.loader, k)
 		}
 		r.finish(k)
+	}
+	if w.loader != nil {
+		w.loader.close()
 	}
 	if err == nil {
 		errs = append(errs, q.Close())
 	}
 	return errors.Join(errs...)
+}
+
+// load begins to load the keys of parts, unless that was begun, there is no room, or they are all there.
+func (w *worker) load(parts []int) {
+	missing := func(k int) bool { return w.keys[k].Bytes() == 0 }
+	if w.memory.Devices[w.d].Ahead && w.loader == nil && slices.ContainsFunc(parts, missing) {
+		w.loader = w.ahead(w.ctx, w.d, parts)
+	}
 }
 
 // finish lets others stop waiting for a part.
@@ -191,7 +227,9 @@ func (r *run) finish(k int) {
 // errNoInput says that a part was not begun because one before it failed.
 var errNoInput = errors.New("a part before it failed")
 
-func (r *run) part(q *device.Queue, k int, report *Report) error {
+// part proves part k, the device's i-th.
+func (r *worker) part(i, k int) error {
+	q, report := r.q, r.report
 	start := time.Now()
 	for _, before := range r.chain.Reads(k) {
 		select {
@@ -237,8 +275,18 @@ func (r *run) part(q *device.Queue, k int, report *Report) error {
 	if r.opts.Stage != nil {
 		o.Progress = func(stage prover.Stage, done bool) { r.opts.Stage(k, q.Device(), stage, done) }
 	}
+	if r.load(report.Parts[i:]); r.loader != nil {
+		start = time.Now()
+		l := r.loader.wait(k)
+		if part.LoadWait = time.Since(start); l.err != nil {
+			return l.err
+		}
+		part.Load = l.took
+		report.Loading += l.took
+		report.LoadWaited += part.LoadWait
+	}
 	start = time.Now()
-	result, err := prover.Prove(q, r.keys[k], x, o)
+	result, err := r.keys[k].Prove(q, x, o)
 	part.Time = time.Since(start)
 	report.Busy += part.Time
 	if err != nil {

@@ -116,6 +116,15 @@ func direct(bits, vars int) bool {
 	return bits <= maxLimb || bits <= min(maxDirect, vars)
 }
 
+// LimbCount is the number of limbs that a parameter's entries are looked up in, 1 where it is the entries themselves.
+func LimbCount(t *graph.Tensor) int {
+	bits := graph.Log2(int(t.Hi - t.Lo + 1))
+	if direct(bits, graph.Vars(t.Shape)) {
+		return 1
+	}
+	return len(Limbs(bits))
+}
+
 // Limbs cuts a number of bits into limb widths, least significant first.
 func Limbs(bits int) []int {
 	n := (bits + maxLimb - 1) / maxLimb

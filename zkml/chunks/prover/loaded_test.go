@@ -1,0 +1,172 @@
+package prover
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+)
+
+// TestStay checks which keys stay for what memory: all, or those that leave room for two or one of the others, spread over the chain.
+func TestStay(t *testing.T) {
+	for _, k := range []struct {
+		limit int64
+		stays string
+		ahead bool
+		need  int64
+	}{
+		{0, "++++++", true, 65},
+		{65, "++++++", true, 65},
+		{64, "-+-+-+", true, 55}, // five and one in turn would leave no time to load it
+		{45, "--+--+", true, 45},
+		{25, "------", true, 25},
+		{24, "------", false, 15},
+		{15, "------", false, 15},
+		{14, "------", false, 15}, // which fails when it is proved
+	} {
+		m := &Memory{Parts: make([]PartMemory, 6)}
+		for i := range m.Parts {
+			m.Parts[i].Key, m.Parts[i].Proof = 10, 5
+		}
+		d := DeviceMemory{Limit: k.limit, Parts: []int{0, 1, 2, 3, 4, 5}}
+		m.stay(&d)
+		stays := ""
+		for _, p := range m.Parts {
+			stays += map[bool]string{true: "+", false: "-"}[p.Stays]
+		}
+		if stays != k.stays || d.Ahead != k.ahead || d.Need != k.need {
+			t.Errorf("%d bytes: %s, ahead %t, needs %d, expected %s, %t, %d", k.limit, stays, d.Ahead, d.Need, k.stays, k.ahead, k.need)
+		}
+	}
+}
+
+// TestLoaded proves a chain of five parts on one device whose memory holds all keys, some of them, two or one at a time, and on two and four
+// devices: always the same bytes, and no device holds more than its budget (which the device sees to).
+func TestLoaded(t *testing.T) {
+	c := zkmltest.MLP(3, 2, 64, 128, 128, 128, 128, 64)
+	cutting, err := chunks.Cut(c.Program, c.Weights, []int{3, 6, 9, 12})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := devicetest.Open(t, "cpu")
+	chain, keys, err := Setup(devicetest.Queue(t, one), cutting, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Prove(t.Context(), []*device.Device{one}, chain, keys, c.X, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chunks.Verify(chain, c.X, want.Y, want.Proof, nil); err != nil {
+		t.Fatal(err)
+	}
+	plan, err := PlanMemory([]*device.Device{one}, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keyBytes, proof := int64(0), int64(0)
+	for _, p := range plan.Parts {
+		keyBytes, proof = max(keyBytes, p.Key), max(proof, p.Proof)
+	}
+	// The CPU takes more than the estimates, which are for GPUs: copies of weights, and tables that it folds.
+	const beyond = 1 << 20
+	for _, k := range []struct {
+		name    string
+		devices int
+		room    int64 // keys that there is room for, 0 for no limit
+		stay    int
+		ahead   bool
+	}{
+		{"all", 1, 0, 5, true},
+		{"some", 1, 4, 2, true},
+		{"two", 1, 2, 0, true},
+		{"one", 1, 1, 0, false},
+		{"two devices", 2, 0, 5, true},
+		{"four devices", 4, 0, 5, true},
+	} {
+		t.Run(k.name, func(t *testing.T) {
+			for _, pk := range keys {
+				pk.Forget()
+			}
+			devices := simulated(t, k.devices)
+			defer devices[0].SetBudget(0)
+			if k.room > 0 {
+				devices[0].SetBudget(proof + k.room*keyBytes)
+			}
+			l, err := On(devices, chain, keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if k.room > 0 {
+				devices[0].SetBudget(proof + k.room*keyBytes*5/4 + beyond)
+			}
+			stay := 0
+			for _, p := range l.Memory().Parts {
+				if p.Stays {
+					stay++
+				}
+			}
+			lines := l.Memory().Lines(chain)
+			if d := &l.Memory().Devices[0]; stay != k.stay || d.Ahead != k.ahead {
+				t.Errorf("%d keys stay, ahead %t, expected %d, %t:\n%s", stay, d.Ahead, k.stay, k.ahead, strings.Join(lines, "\n"))
+			}
+			if stay < 5 != strings.Contains(lines[0], "the others are loaded") || len(lines) != k.devices+5 {
+				t.Errorf("the plan is told as\n%s", strings.Join(lines, "\n"))
+			}
+			if err := l.Load(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			for round := range 2 {
+				got, err := l.Prove(t.Context(), c.X, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(got.Proof.Encode(), want.Proof.Encode()) {
+					t.Errorf("round %d: another proof", round)
+				}
+				loads := 0
+				for _, p := range got.Parts {
+					if p.Load > 0 {
+						loads++
+					}
+				}
+				if k.ahead && k.stay < 5 && loads == 0 {
+					t.Errorf("round %d: nothing was loaded ahead", round)
+				}
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			cancel()
+			if _, err := l.Prove(ctx, c.X, nil); err == nil {
+				t.Error("a proof after its context ended")
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+			for _, d := range devices {
+				for _, pk := range keys {
+					pk.Forget()
+				}
+				if n := d.InUse(); n != 0 {
+					t.Errorf("%s still holds %d bytes", d.Name(), n)
+				}
+			}
+			if _, err := l.Prove(t.Context(), c.X, nil); err == nil {
+				t.Error("a proof after Close")
+			}
+		})
+	}
+	// A part that no device can hold is named, with the bytes that it needs.
+	devices := simulated(t, 2)
+	for _, d := range devices {
+		d.SetBudget(keyBytes)
+		defer d.SetBudget(0)
+	}
+	if _, err := Prove(t.Context(), devices, chain, keys, c.X, nil); err == nil || !strings.Contains(err.Error(), "part 1 of 5") || !strings.Contains(err.Error(), "bytes") {
+		t.Errorf("two devices that are too small: %v", err)
+	}
+}

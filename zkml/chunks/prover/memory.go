@@ -1,0 +1,138 @@
+package prover
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/prover"
+)
+
+// Memory is the plan of a chain on devices, made before anything is loaded: which device proves which part, and which keys stay in its memory.
+// Bytes are estimates (prover.ProvingKey.Memory).
+type Memory struct {
+	Parts    []PartMemory
+	Devices  []DeviceMemory
+	Warnings []string // of parts that are larger than any device
+}
+
+// PartMemory is what one part needs.
+type PartMemory struct {
+	Device     int   // that proves it
+	Key, Proof int64 // bytes: as long as the key is loaded, and while it is proved
+	Stays      bool  // in memory between proofs; otherwise it is loaded for each of them
+}
+
+// DeviceMemory is what the parts of one device need together.
+type DeviceMemory struct {
+	Name  string
+	Limit int64 // bytes that it may give, 0 for no limit
+	Need  int64 // most bytes at a time
+	Parts []int
+	// Ahead: there is room to load a key while the part before it is proved.
+	Ahead bool
+}
+
+// PlanMemory plans the chain of these keys on devices.
+func PlanMemory(devices []*device.Device, keys []*prover.ProvingKey) (*Memory, error) {
+	m := &Memory{Parts: make([]PartMemory, len(keys)), Devices: make([]DeviceMemory, len(devices))}
+	need, limits := make([]int64, len(keys)), make([]int64, len(devices))
+	for k, pk := range keys {
+		key, proof, err := pk.Memory()
+		if err != nil {
+			return nil, fmt.Errorf("chain: part %d: %w", k+1, err)
+		}
+		m.Parts[k].Key, m.Parts[k].Proof = key, proof
+		need[k] = key + proof
+	}
+	for d, dev := range devices {
+		var err error
+		if limits[d], err = dev.Budget(); err != nil {
+			return nil, fmt.Errorf("chain: memory of %s: %w", dev.Name(), err)
+		}
+		m.Devices[d].Name, m.Devices[d].Limit = dev.Name(), limits[d]
+	}
+	a, err := Assign(need, limits)
+	if err != nil {
+		return nil, fmt.Errorf("chain: %w", err)
+	}
+	m.Warnings = a.Warnings
+	for k, d := range a.Device {
+		m.Parts[k].Device = d
+		m.Devices[d].Parts = append(m.Devices[d].Parts, k)
+	}
+	for d := range m.Devices {
+		m.stay(&m.Devices[d])
+	}
+	return m, nil
+}
+
+// stay decides which keys of a device stay: all if they fit beside the largest proof; else as many as leave room for two of the others, of which
+// one is proved while the next one is loaded; else, where there is no room for two, as many as leave room for one. Those that stay are spread
+// over the chain, so that what is loaded has the time of several proofs.
+func (m *Memory) stay(d *DeviceMemory) {
+	n, proof := len(d.Parts), int64(0)
+	for _, k := range d.Parts {
+		proof = max(proof, m.Parts[k].Proof)
+	}
+	for _, loaded := range []int{2, 1} {
+		for count := n; count >= 0; count-- {
+			need := proof
+			last := make([]int64, loaded) // the keys that come and go, the latest first
+			most := int64(0)
+			for i, k := range d.Parts {
+				m.Parts[k].Stays = (i+1)*count/n > i*count/n
+				if m.Parts[k].Stays {
+					need += m.Parts[k].Key
+					continue
+				}
+				copy(last[1:], last)
+				last[0] = m.Parts[k].Key
+				sum := int64(0)
+				for _, bytes := range last {
+					sum += bytes
+				}
+				most = max(most, sum)
+			}
+			if d.Need, d.Ahead = need+most, loaded > 1; d.Limit <= 0 || d.Need <= d.Limit {
+				return
+			}
+		}
+	}
+}
+
+// Lines tells the plan: a line for each device, then one for each part.
+func (m *Memory) Lines(chain *chunks.Chain) []string {
+	const gib = 1 << 30
+	var out []string
+	for i := range m.Devices {
+		d := &m.Devices[i]
+		limit := "no limit"
+		if d.Limit > 0 {
+			limit = fmt.Sprintf("%.2f GiB", float64(d.Limit)/gib)
+		}
+		stay := 0
+		for _, k := range d.Parts {
+			if m.Parts[k].Stays {
+				stay++
+			}
+		}
+		line := fmt.Sprintf("%s: %d parts need up to %.2f GiB of %s; %d keys stay", d.Name, len(d.Parts), float64(d.Need)/gib, limit, stay)
+		if stay < len(d.Parts) {
+			if line += ", the others are loaded"; d.Ahead {
+				line += " while the part before them is proved"
+			}
+		}
+		out = append(out, line)
+	}
+	for k := range m.Parts {
+		p := &m.Parts[k]
+		words := []string{fmt.Sprintf("%s on %s: %.3f GiB of key, %.3f for the proof", chain.PartName(k), m.Devices[p.Device].Name, float64(p.Key)/gib, float64(p.Proof)/gib)}
+		if !p.Stays {
+			words = append(words, "loaded for each proof")
+		}
+		out = append(out, strings.Join(words, ", "))
+	}
+	return out
+}
