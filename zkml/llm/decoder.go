@@ -8,6 +8,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
 
@@ -29,7 +30,19 @@ type Options struct {
 	LastToken bool
 	// Blocks is the number of elements from which on matrices are cut into blocks of powers of two (2^22 if it is 0).
 	Blocks int
+	// Bare leaves out the embedding and the head: layers only, from hidden state to hidden state.
+	Bare bool
+	// Embedding, unless it is empty, asks for the embedding alone, of some columns of the hidden state; Head for the logits alone, of some rows
+	// of the vocabulary, from the hidden state after the last layer. From and To are 0 then.
+	Embedding, Head Range
+	// Columns are the widths of the pieces in which the hidden state comes in, from embeddings of columns; none for one piece.
+	Columns []int
+
+	limit int // elements of a tensor, padding included; graph.MaxElements if it is 0
 }
+
+// Range is the columns or rows [From, To).
+type Range struct{ From, To int }
 
 // Names of inputs and outputs.
 const (
@@ -40,31 +53,48 @@ const (
 // HiddenName is the name of the hidden state before a layer.
 func HiddenName(layer int) string { return fmt.Sprintf("hidden.%d", layer) }
 
+// columnsName is the name of a piece of the hidden state before a layer, from a column on.
+func columnsName(layer, column int) string {
+	return fmt.Sprintf("%s.columns%d", HiddenName(layer), column)
+}
+
 // Build makes the float graph of a decoder, or of some of its layers. Gains of norms are multiplied into the weights that follow them.
 func Build(c *Config, w Weights, o Options) (*onnx.Model, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	if o.To == 0 {
+	vocabulary := o.Embedding != Range{} || o.Head != Range{}
+	if vocabulary {
+		if err := o.alone(c); err != nil {
+			return nil, err
+		}
+	} else if o.To == 0 {
 		o.To = c.Layers
+	}
+	width := 0
+	for _, n := range o.Columns {
+		width += max(n, 1)
 	}
 	switch {
 	case o.Tokens < 1 || o.Tokens > min(c.Positions, maxTokens):
 		return nil, fmt.Errorf("%d tokens, expected 1 to %d", o.Tokens, min(c.Positions, maxTokens))
+	case len(o.Columns) > 0 && (width != c.Hidden || o.Embedding != Range{} || o.From == 0 && !o.Bare && o.Head == Range{}):
+		return nil, fmt.Errorf("a hidden state in pieces of %v columns, expected %d together, and layers that take a hidden state", o.Columns, c.Hidden)
+	case vocabulary:
 	case o.From < 0 || o.From >= o.To || o.To > c.Layers:
 		return nil, fmt.Errorf("layers %d:%d, expected a range within 0:%d", o.From, o.To, c.Layers)
 	case o.Blocks < 0:
 		return nil, fmt.Errorf("blocks from %d elements on", o.Blocks)
-	case o.LastToken && o.To < c.Layers:
+	case o.LastToken && (o.To < c.Layers || o.Bare):
 		return nil, fmt.Errorf("layers %d:%d give no logits, of which the last token's are asked for", o.From, o.To)
 	}
-	b := &builder{c: c, w: w, o: o, digest: sha256.New(), g: onnx.NewGraph(fmt.Sprintf("%s layers %d to %d", c.Family, o.From, o.To-1), "zkwarp")}
-	fmt.Fprintf(b.digest, "zkwarp decoder %+v %+v\n", *c, o)
+	b := &builder{c: c, w: w, o: o, digest: sha256.New(), g: onnx.NewGraph(fmt.Sprintf("%s %s", c.Family, o.what()), "zkwarp")}
+	fmt.Fprintf(b.digest, "zkwarp decoder %+v %s\n", *c, o.identity())
 	out := b.decoder()
 	if b.err != nil {
 		return nil, b.err
 	}
-	m, err := b.g.Finish([32]byte(b.digest.Sum(nil)), out)
+	m, err := b.g.Finish([32]byte(b.digest.Sum(nil)), out...)
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
@@ -134,27 +164,103 @@ func (b *builder) einsum(name, labels string, inputs ...int) int {
 	return b.node(name, onnx.OpEinsum, onnx.Attr{Labels: lists}, inputs...)
 }
 
-func (b *builder) decoder() int {
-	c := b.c
+// alone checks options for the embedding or the head alone.
+func (o *Options) alone(c *Config) error {
+	within := func(r Range, n int) bool { return r == Range{} || 0 <= r.From && r.From < r.To && r.To <= n }
+	switch {
+	case o.Embedding != Range{} && o.Head != Range{}:
+		return fmt.Errorf("embedding and head at once")
+	case !within(o.Embedding, c.Hidden):
+		return fmt.Errorf("embedding of the columns %d:%d, expected a range within 0:%d", o.Embedding.From, o.Embedding.To, c.Hidden)
+	case !within(o.Head, c.Vocabulary):
+		return fmt.Errorf("logits of the rows %d:%d, expected a range within 0:%d", o.Head.From, o.Head.To, c.Vocabulary)
+	case o.From != 0 || o.To != 0 || o.Bare:
+		return fmt.Errorf("layers %d:%d with an embedding or a head alone", o.From, o.To)
+	case o.LastToken && o.Embedding != Range{}:
+		return fmt.Errorf("an embedding of the last token alone")
+	}
+	return nil
+}
+
+// identity is the options as they go into a model's identity.
+func (o *Options) identity() string {
+	s := fmt.Sprintf("{Tokens:%d From:%d To:%d LastToken:%t Blocks:%d}", o.Tokens, o.From, o.To, o.LastToken, o.Blocks)
+	if o.Bare || o.Embedding != o.Head || len(o.Columns) > 0 {
+		s += fmt.Sprintf(" %t %v %v %v", o.Bare, o.Embedding, o.Head, o.Columns)
+	}
+	return s
+}
+
+// what names what is built.
+func (o *Options) what() string {
+	switch {
+	case o.Embedding != Range{}:
+		return fmt.Sprintf("embedding, columns %d to %d", o.Embedding.From, o.Embedding.To-1)
+	case o.Head != Range{}:
+		return fmt.Sprintf("head, rows %d to %d", o.Head.From, o.Head.To-1)
+	}
+	return fmt.Sprintf("layers %d to %d", o.From, o.To-1)
+}
+
+func (b *builder) decoder() []int {
+	c, o := b.c, &b.o
 	if err := b.w.Prefetch(b.names()...); err != nil {
 		b.err = err
-		return -1
+		return nil
+	}
+	switch {
+	case o.Embedding != Range{}:
+		return b.embeddings()
+	case o.Head != Range{}:
+		return []int{b.head(b.state(c.Layers), o.Head)}
 	}
 	b.shared()
 	var x int
-	if b.o.From == 0 {
-		ids := b.g.IntInput(TokensName, 0, int64(c.Vocabulary-1), b.o.Tokens)
+	if o.From == 0 && !o.Bare {
+		ids := b.g.IntInput(TokensName, 0, int64(c.Vocabulary-1), o.Tokens)
 		x = b.node(HiddenName(0), onnx.OpEmbed, onnx.Attr{}, ids, b.constant(embedding, b.tensor(embedding, c.Vocabulary, c.Hidden)))
 	} else {
-		x = b.g.Input(HiddenName(b.o.From), b.o.Tokens, c.Hidden)
+		x = b.state(o.From)
 	}
-	for i := b.o.From; i < b.o.To; i++ {
+	for i := o.From; i < o.To; i++ {
 		x = b.layer(i, x)
 	}
-	if b.o.To < c.Layers {
-		return x
+	if o.To < c.Layers || o.Bare {
+		return []int{x}
 	}
-	return b.head(x)
+	return []int{b.head(x, Range{0, c.Vocabulary})}
+}
+
+// state is the hidden state before a layer as an input, in pieces if options say so.
+func (b *builder) state(layer int) int {
+	if len(b.o.Columns) == 0 {
+		return b.g.Input(HiddenName(layer), b.o.Tokens, b.c.Hidden)
+	}
+	var parts []int
+	at := 0
+	for _, n := range b.o.Columns {
+		parts = append(parts, b.g.Input(columnsName(layer, at), b.o.Tokens, n))
+		at += n
+	}
+	return b.node(HiddenName(layer), onnx.OpConcat, onnx.Attr{Axis: 1}, parts...)
+}
+
+// embeddings is columns of the embedding, as many outputs as it takes tables whose width is a power of two, or nearly.
+func (b *builder) embeddings() []int {
+	c, r := b.c, b.o.Embedding
+	ids := b.g.IntInput(TokensName, 0, int64(c.Vocabulary-1), b.o.Tokens)
+	w := b.tensor(embedding, c.Vocabulary, c.Hidden)
+	if b.err != nil {
+		return nil
+	}
+	var out []int
+	from := r.From
+	for _, n := range tableColumns(r.To-r.From, b.o.most()/graph.Pow2(c.Vocabulary)) {
+		table := b.constant(fmt.Sprintf("%s.columns%d", embedding, from), submatrix(w, []span{{0, c.Vocabulary}}, span{from, n}))
+		out = append(out, b.node(columnsName(0, from), onnx.OpEmbed, onnx.Attr{}, ids, table))
+		from += n
+	}
+	return out
 }
 
 // Names of the tensors outside the layers.
@@ -167,7 +273,12 @@ const (
 // names lists the tensors in the order in which they are read.
 func (b *builder) names() []string {
 	var names []string
-	if b.o.From == 0 {
+	switch o := &b.o; {
+	case o.Embedding != Range{}:
+		return []string{embedding}
+	case o.Head != Range{}:
+		return []string{finalNorm, b.headTensor()}
+	case o.From == 0 && !o.Bare:
 		names = append(names, embedding)
 	}
 	for i := b.o.From; i < b.o.To; i++ {
@@ -176,7 +287,7 @@ func (b *builder) names() []string {
 			names = append(names, layerName(i, s+".weight"))
 		}
 	}
-	if b.o.To == b.c.Layers {
+	if b.o.To == b.c.Layers && !b.o.Bare {
 		names = append(names, finalNorm, b.headTensor())
 	}
 	return names
@@ -370,8 +481,8 @@ func (b *builder) attend(label string, q, k, v int) int {
 	return b.node(label+".joined", onnx.OpReshape, onnx.Attr{Shape: []int{shape[0], shape[1] * shape[2] * shape[3]}}, y)
 }
 
-// head gives logits.
-func (b *builder) head(x int) int {
+// head gives the logits of rows of the vocabulary.
+func (b *builder) head(x int, rows Range) int {
 	c := b.c
 	if b.o.LastToken && b.o.Tokens > 1 {
 		x = b.node("last", onnx.OpRearrange, onnx.Attr{Maps: []onnx.AxisMap{
@@ -383,5 +494,28 @@ func (b *builder) head(x int) int {
 	if b.err != nil {
 		return -1
 	}
-	return b.product(LogitsName, b.pieces("model.norm", x, w.Len()), gained(w, gain), []span{{0, c.Vocabulary}}, nil)
+	name, elements := LogitsName, w.Len()
+	if whole := (Range{0, c.Vocabulary}); rows != whole {
+		name = fmt.Sprintf("%s.rows%d", LogitsName, rows.From)
+		w = submatrix(w, []span{{rows.From, rows.To - rows.From}}, span{0, c.Hidden})
+	}
+	return b.logits(name, b.pieces("model.norm", x, elements), gained(w, gain))
+}
+
+// logits is the product with a matrix whose rows are cut as far as tensors may be large; rows are not cut for their padding's sake, as a
+// vocabulary that fits is seldom worth operations of its own.
+func (b *builder) logits(name string, xs []piece, w *onnx.Tensor) int {
+	most := b.o.most()
+	for _, x := range xs {
+		most = min(most, b.o.most()/graph.Pow2(x.of.n))
+	}
+	spans := rowSpans(w.Shape[0], most)
+	if len(spans) == 1 {
+		return b.product(name, xs, w, spans, nil)
+	}
+	var parts []int
+	for i, s := range spans {
+		parts = append(parts, b.product(fmt.Sprintf("%s.block%d", name, i), xs, w, []span{s}, nil))
+	}
+	return b.node(name, onnx.OpConcat, onnx.Attr{Axis: 1}, parts...)
 }
