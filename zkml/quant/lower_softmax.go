@@ -137,13 +137,17 @@ func (l *lowering) visitSoftmax(n *onnx.Node) error {
 		}
 	}
 	name, shape := l.name(n.Output), l.shapeOf(n.Output)
+	floor, _ := l.bounds(z.id)
+	if len(k.computed) > 0 || k.constant != nil {
+		floor = l.floorOf(z)
+	}
 	z.id = l.expand(name+".scores", z.id, shape)
 	for i, c := range k.computed {
 		m, err := l.exact(c.v)
 		if err != nil {
 			return err
 		}
-		z = l.hide(suffixed(name, ".hidden", i), z, m, c.inverted)
+		z = l.hide(suffixed(name, ".hidden", i), z, floor, m, c.inverted)
 	}
 	var m *mask
 	if k.constant != nil {
@@ -151,7 +155,7 @@ func (l *lowering) visitSoftmax(n *onnx.Node) error {
 			return err
 		}
 	}
-	p := l.softmax(name+".softmax", z, n.Attr.Axes, m)
+	p := l.softmax(name+".softmax", z, floor, n.Attr.Axes, m)
 	if err := l.Err(); err != nil {
 		return err
 	}
@@ -189,16 +193,14 @@ func constantMask(t *onnx.Tensor, rank int) (*mask, error) {
 	return m, nil
 }
 
-// hide replaces scores where a computed mask of zeros and ones says so by one so low that its exponential is zero.
-func (l *lowering) hide(name string, z codes, m graph.TensorID, inverted bool) codes {
+// hide replaces scores where a computed mask of zeros and ones says so by floor, which is so low that its exponential is zero.
+func (l *lowering) hide(name string, z codes, floor int64, m graph.TensorID, inverted bool) codes {
 	if l.Err() != nil {
 		return z
 	}
 	if inverted {
 		m = l.b.Linear(name+".counts", []graph.Term{{Coef: -1, T: m}}, 1, 1)
 	}
-	lo, _ := l.bounds(z.id)
-	floor := min(lo, 0) - vanishing(z.scale)
 	kept := l.pairwise(name+".kept", z, codes{m, 1})
 	return codes{l.b.Linear(name, []graph.Term{{Coef: 1, T: kept.id}, {Coef: -floor, T: m}}, floor, z.scale), z.scale}
 }
