@@ -21,10 +21,10 @@ type calibrationFlags struct {
 func (f *calibrationFlags) register(c *cobra.Command) {
 	d := quant.DefaultOptions()
 	c.Flags().IntVar(&f.o.InputBits, "input-bits", d.InputBits, "bits of the input's integers")
-	c.Flags().IntVar(&f.o.ActivationBits, "activation-bits", d.ActivationBits, "bits of inner tensors, sign included")
+	c.Flags().IntVar(&f.o.ActivationBits, "activation-bits", d.ActivationBits, "bits of inner tensors, sign included (0: the least that are good enough)")
 	c.Flags().IntVar(&f.o.WeightBits, "weight-bits", d.WeightBits, "bits of weights, sign included; fewer where sums would overflow")
 	c.Flags().IntVar(&f.o.OutputBits, "output-bits", d.OutputBits, "bits of the output over the values seen, sign included")
-	c.Flags().IntVar(&f.o.ResidualBits, "residual-bits", d.ResidualBits, "bits of tensors that sums run through, up to 16 (0: what their readers need)")
+	c.Flags().IntVar(&f.o.ResidualBits, "residual-bits", d.ResidualBits, "bits of tensors that sums run through, up to 16 (0: as norms need; -1: never more than others)")
 	c.Flags().IntVar(&f.o.TableBits, "table-bits", d.TableBits, "log2 of the largest look-up table that is used without need, up to 18")
 	c.Flags().BoolVar(&f.o.Entropy, "entropy", d.Entropy, "scales of narrow tensors that lose least information, instead of covering a share of values")
 	c.Flags().Float64Var(&f.o.Percentile, "percentile", d.Percentile, "share of values, in percent, that must not be clamped")
@@ -40,22 +40,30 @@ func (f *calibrationFlags) options() quant.Options {
 
 func (a *app) calibrateCommand() *cobra.Command {
 	var (
-		data      []string
-		out, html string
-		f         calibrationFlags
-		m         modelFlags
+		data, check []string
+		out, html   string
+		gate        quant.Gate
+		agreement   float64
+		f           calibrationFlags
+		m           modelFlags
 	)
 	c := &cobra.Command{
 		Use:   "calibrate MODEL --data PATH -o FILE.zkcal",
 		Short: "Choose the integer program of a model, and report its accuracy",
 		Long: "Runs the model on samples of its input and decides how its numbers become integers. The report compares the\n" +
 			"integer program with the model, tensor by tensor. --data is a file of samples or a folder of such files. A model with\n" +
-			"several inputs takes JSON or .npz files with an entry for each, or --data NAME=PATH for each.",
+			"several inputs takes JSON or .npz files with an entry for each, or --data NAME=PATH for each. With --check the report is\n" +
+			"about other samples than the integers were chosen by. If the program is not as good as --min-agreement, --min-cosine\n" +
+			"and --min-snr ask for, nothing is written.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(data) == 0 || out == "" {
 				return usageError("pass --data PATH and -o FILE.zkcal")
 			}
+			if !(agreement >= 0 && agreement <= 100 && gate.Cosine >= 0 && gate.Cosine <= 1 && gate.SNR >= 0) {
+				return usageError("--min-agreement %g, --min-cosine %g, --min-snr %g: expected 0 to 100, 0 to 1, and 0 or more", agreement, gate.Cosine, gate.SNR)
+			}
+			gate.Agreement = agreement / 100
 			paths := []string{out}
 			if html != "" {
 				paths = append(paths, html)
@@ -74,12 +82,27 @@ func (a *app) calibrateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			others := samples
+			if len(check) > 0 {
+				if others, err = a.loadSamples(check, modelInputs(model)); err != nil {
+					return err
+				}
+			}
 			p := a.startProgress("calibrate", 1)
 			p.begin(fmt.Sprintf("%d samples", len(samples)))
 			cal, report, err := quant.Calibrate(model, samples, f.options())
+			if err == nil && len(check) > 0 {
+				report, err = quant.Compare(model, cal, others)
+			}
 			p.end()
 			if err != nil {
 				return modelError(args[0], err)
+			}
+			if err := report.Check(gate); err != nil {
+				if err := a.wrote(out, map[string]any{"report": report}, "%s", strings.TrimSuffix(reportText(report), "\n")); err != nil {
+					return err
+				}
+				return rejected("model %s: %w", args[0], err)
 			}
 			encoded, err := cal.Encode()
 			if err != nil {
@@ -102,6 +125,10 @@ func (a *app) calibrateCommand() *cobra.Command {
 	c.Flags().StringArrayVar(&data, "data", nil, "samples of the input: a JSON, .npy, .npz or PNG file, or a folder of them; or NAME=PATH for each input")
 	c.Flags().StringVarP(&out, "output", "o", "", "the calibration to write")
 	c.Flags().StringVar(&html, "html", "", "also write the report as a page, with the signal-to-noise ratio of each tensor as a bar")
+	c.Flags().StringArrayVar(&check, "check", nil, "samples that the report is about, instead of those of --data; in the same forms")
+	c.Flags().Float64Var(&agreement, "min-agreement", 0, "write nothing if the largest score is the model's in fewer rows, in percent")
+	c.Flags().Float64Var(&gate.Cosine, "min-cosine", 0, "write nothing if the cosine between the outputs and the model's is less in any sample")
+	c.Flags().Float64Var(&gate.SNR, "min-snr", 0, "write nothing if the outputs have less signal over noise, in decibels")
 	m.register(c)
 	f.register(c)
 	return c
@@ -121,6 +148,7 @@ func reportText(r *quant.Report) string {
 	}
 	fmt.Fprintf(&b, "on %d samples the integer program's largest score is the model's in %.1f %% of %d rows; the outputs' mean error is %.3g, the largest %.3g\n",
 		r.Samples, 100*r.Agreement, r.Rows, r.MeanError, r.MaxError)
+	fmt.Fprintf(&b, "signal over noise of the outputs: %s dB; cosine between them and the model's: %.4f on average, %.4f at least\n", decibels(r.SNR), r.Cosine, r.MinCosine)
 	if r.Dynamic > 0 {
 		fmt.Fprintf(&b, "%d scales that the model computes from its input are fixed\n", r.Dynamic)
 	}
@@ -146,6 +174,8 @@ func reportPage(model string, calibration []byte, r *quant.Report) ([]byte, erro
 	v := &view{Kind: "accuracy report", File: model, SHA256: hexText(digest[:]), Bytes: len(calibration)}
 	v.fact("samples", r.Samples)
 	v.fact("largest score agrees", fmt.Sprintf("in %.1f %% of %d rows", 100*r.Agreement, r.Rows))
+	v.fact("outputs' signal over noise", decibels(r.SNR)+" dB")
+	v.fact("cosine of outputs", fmt.Sprintf("%.4f on average, %.4f at least", r.Cosine, r.MinCosine))
 	v.fact("outputs' error", fmt.Sprintf("%.3g on average, %.3g at most", r.MeanError, r.MaxError))
 	if r.Dynamic > 0 {
 		v.fact("scales fixed", fmt.Sprintf("%d that the model computes from its input", r.Dynamic))

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,5 +37,28 @@ func TestReportPage(t *testing.T) {
 	text := string(page)
 	if strings.Contains(text, "<b>") || strings.Contains(text, "<bits>") || !strings.Contains(text, ">exact<") || !strings.Contains(text, "#c0392b") || !strings.Contains(text, "50.00") {
 		t.Errorf("the page is %s", text)
+	}
+}
+
+// A gate that is not met writes nothing, says what was found, and is exit code 1; it is about the samples of --check.
+func TestCalibrationGate(t *testing.T) {
+	in, temp := severalFiles(t), t.TempDir()
+	out := filepath.Join(temp, "m.zkcal")
+	args := []string{"calibrate", in("m.onnx"), "--const", "mask=1", "--data", in("x.json"), "-o", out}
+	r := run(t, append(args, "--min-snr", "200")...)
+	if r.code != ExitRejected || !strings.Contains(r.err, "expected 200.0 dB") || !strings.Contains(r.err, "most is lost at tensor") || !strings.Contains(r.out, "SNR, dB") {
+		t.Errorf("code %d, %s", r.code, r.err)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a calibration was written")
+	}
+	for _, bad := range [][]string{{"--min-agreement", "101"}, {"--min-cosine", "NaN"}, {"--min-snr", "-1"}} {
+		if r := run(t, append(args, bad...)...); r.code != ExitUsage {
+			t.Errorf("%v: code %d", bad, r.code)
+		}
+	}
+	got := object(t, must(t, append(args, "--check", in("x.json"), "--min-cosine", "0.5", "--json")...))["report"].(map[string]any)
+	if got["min_cosine"].(float64) < 0.5 || got["snr_db"].(float64) <= 0 {
+		t.Errorf("report %v", got)
 	}
 }

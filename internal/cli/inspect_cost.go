@@ -71,7 +71,7 @@ func (a *app) addEstimate(v *view, path string, m *onnx.Model, e *estimate) erro
 		if err := a.enough("model "+path, modelBytes(m)); err != nil {
 			return err
 		}
-		c, _, err = quant.Calibrate(m, [][]float64{madeUp(m)}, quant.Options{})
+		c, _, err = quant.Calibrate(m, [][]float64{madeUp(m)}, quant.Options{ActivationBits: 8})
 	}
 	var p *graph.Program
 	if err == nil {

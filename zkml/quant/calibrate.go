@@ -23,12 +23,15 @@ import (
 
 // Options steer calibration. Zero values mean the defaults in parentheses.
 type Options struct {
-	InputBits      int // codes of real inputs: [0, 2^b-1] if no sample is negative, symmetric otherwise (8)
-	ActivationBits int // codes of inner tensors, sign included (8)
-	WeightBits     int // codes of weights, sign included; less where a sum would overflow (10)
+	InputBits int // codes of real inputs: [0, 2^b-1] if no sample is negative, symmetric otherwise (8)
+	// ActivationBits is the width of inner tensors' codes, sign included; 0 takes the least from 8 on with which the outputs have GoodSNR
+	// on the samples, or else the best (0).
+	ActivationBits int
+	WeightBits     int // codes of weights, sign included; less where a sum would overflow (12)
 	OutputBits     int // resolution of outputs over the values seen, sign included (10)
 	TableBits      int // log2 of the largest table that is used without need (16)
-	// ResidualBits is the width of tensors that sums run through, up to 16; 0 gives them what their readers ask for (0).
+	// ResidualBits is the width of tensors that sums run through, from 8 to 16. 0 gives them what their readers ask for, unless a norm reads
+	// rows that are small beside others: then as many as keep rowUnits units for the small ones. AsRead never widens them (0).
 	ResidualBits int
 	// Percentile is the share of values in percent that scales must cover without clamping (100). With Entropy, codes of up to 9 bits get
 	// the scale that loses least information instead.
@@ -43,9 +46,18 @@ type Options struct {
 	ExactOutput bool
 }
 
+// AsRead as ResidualBits gives sums the width that their readers ask for, whatever rows they have.
+const AsRead = -1
+
+// GoodSNR is the ratio of signal to noise, in decibels, from which on outputs are good enough for no wider codes to be tried.
+const GoodSNR = 25
+
+// widths are the widths of activations that are tried.
+var widths = []int{8, 9, 10, 12}
+
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
-	return Options{InputBits: 8, ActivationBits: 8, WeightBits: 10, OutputBits: 10, TableBits: 16, Percentile: 100}
+	return Options{InputBits: 8, WeightBits: 12, OutputBits: 10, TableBits: 16, Percentile: 100}
 }
 
 // Format says what the codes of a tensor can be and what they mean.
@@ -71,7 +83,6 @@ func (o Options) withDefaults() (Options, error) {
 		otherwise, lo, hi int
 	}{
 		{"input bits", &o.InputBits, d.InputBits, 2, 12},
-		{"activation bits", &o.ActivationBits, d.ActivationBits, 2, 12},
 		{"weight bits", &o.WeightBits, d.WeightBits, 2, 16},
 		{"output bits", &o.OutputBits, d.OutputBits, 2, 16},
 		{"table bits", &o.TableBits, d.TableBits, 12, graph.MaxTableBits},
@@ -83,8 +94,11 @@ func (o Options) withDefaults() (Options, error) {
 			return o, fmt.Errorf("calibration: %s is %d, expected %d to %d", f.name, *f.value, f.lo, f.hi)
 		}
 	}
-	if r := o.ResidualBits; r != 0 && (r < 8 || r > 16) {
-		return o, fmt.Errorf("calibration: residual bits is %d, expected 0 or 8 to 16", r)
+	if a := o.ActivationBits; a != 0 && (a < 2 || a > 12) {
+		return o, fmt.Errorf("calibration: activation bits is %d, expected 0 or 2 to 12", a)
+	}
+	if r := o.ResidualBits; r != 0 && r != AsRead && (r < 8 || r > 16) {
+		return o, fmt.Errorf("calibration: residual bits is %d, expected -1, 0 or 8 to 16", r)
 	}
 	if o.Percentile == 0 {
 		o.Percentile = d.Percentile
@@ -139,6 +153,38 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 	if err != nil {
 		return nil, nil, err
 	}
+	switch o.ResidualBits {
+	case 0:
+		o.ResidualBits = residualBits(p, seen)
+	case AsRead:
+		o.ResidualBits = 0
+	}
+	if o.ActivationBits != 0 {
+		return calibrate(m, p, samples, seen, o)
+	}
+	var best *Calibration
+	var report *Report
+	for _, bits := range widths {
+		o.ActivationBits = bits
+		c, r, err := calibrate(m, p, samples, seen, o)
+		if err != nil {
+			if best == nil {
+				return nil, nil, err
+			}
+			continue // too wide for something
+		}
+		if best == nil || r.SNR > report.SNR {
+			best, report = c, r
+		}
+		if report.SNR >= GoodSNR {
+			break
+		}
+	}
+	return best, report, nil
+}
+
+// calibrate is Calibrate with all widths given. p is the model as it is lowered, seen what was observed of its values.
+func calibrate(m, p *onnx.Model, samples [][]float64, seen []sight, o Options) (*Calibration, *Report, error) {
 	l, err := newLowering(p, &o, nil)
 	if err != nil {
 		return nil, nil, err

@@ -86,7 +86,7 @@ func (s *Stage) validate() error {
 func (s *Settings) validate() error {
 	o := s.options()
 	got, err := o.withDefaults()
-	if err == nil && got.settings() != *s {
+	if err == nil && (got.settings() != *s || o.ActivationBits == 0 || o.ResidualBits == AsRead) {
 		err = errors.New("calibration: a setting is missing")
 	}
 	return err

@@ -83,7 +83,7 @@ func (c *composer) norm(name string, x codes, axes []int, epsilon float64, centr
 	if c.Err() != nil {
 		return x
 	}
-	if c.magnitude(x.id) >= 1<<normBits {
+	if c.magnitude(x.id) >= 1<<(normBits-1)-1 { // centred, they are twice as wide
 		first := c.normRows(name+".first", x, epsilon, centre, nil)
 		n := c.shape(x.id)[len(c.shape(x.id))-1]
 		// A row's largest element is at most sqrt(n) after the norm; more than 2^5 is clamped before the second one.

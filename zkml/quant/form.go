@@ -29,6 +29,7 @@ type term struct {
 	c      float64
 	shape  []int // before it is repeated
 	along  bool  // a product element by element: labels are the axes of shape
+	rare   bool  // few weights that may be as wide as bounds allow
 }
 
 func (t *term) isProduct() bool  { return t.w != nil && t.x.id != graph.None }

@@ -314,7 +314,7 @@ func (l *lowering) narrowed(v, bits int) (codes, error) {
 			return c, nil
 		}
 	}
-	c, err = l.stage(fmt.Sprintf("%s.%dbits", l.name(v), bits), v, addend(c, l.shapeOf(v), v), demand{bits: bits})
+	c, err = l.stage(fmt.Sprintf("%s.%dbits", l.name(v), bits), v, addend(c, l.shapeOf(v), v), demand{bits: bits, strict: true})
 	if err == nil {
 		l.values[v].ints = append(l.values[v].ints, c)
 	}

@@ -467,20 +467,36 @@ func (l *lowering) visitEinsum(n *onnx.Node) error {
 		return err
 	}
 	t := term{x: c, w: w, name: l.name(y), labels: labels, c: 1, shape: l.shapeOf(n.Output)}
-	return l.set(n.Output, &form{shape: t.shape, terms: []term{t}})
+	return l.set(n.Output, &form{shape: t.shape, terms: l.parted(t)})
 }
 
 // tied multiplies with the codes of a table that rows are selected of, if bounds allow: one parameter for both, which is what a language
 // model's words and logits take most of.
 func (l *lowering) tied(n *onnx.Node, x int, p codes, labels [3][]uint8, k int) (bool, error) {
-	c, err := l.operand(x, k, l.magnitude(p.id))
-	if err != nil || float64(l.magnitude(c.id))*float64(l.magnitude(p.id))*float64(k) >= graph.BoundLimit/2 {
+	c, err := l.ints(x)
+	if err != nil {
 		return false, err
+	}
+	fits := func(m int64) bool { return float64(m)*float64(l.magnitude(p.id))*float64(k) < productLimit }
+	if !fits(l.magnitude(c.id)) { // one more lookup of the operand is nothing beside another table
+		bits := l.o.ActivationBits
+		for bits > tiedBits && !fits(1<<(bits-1)-1) {
+			bits--
+		}
+		if !fits(1<<(bits-1) - 1) {
+			return false, nil
+		}
+		if c, err = l.narrowed(x, bits); err != nil || !fits(l.magnitude(c.id)) {
+			return false, err
+		}
 	}
 	scale := c.scale * p.scale
 	id := l.einsum(l.name(n.Output)+".product", c.id, p.id, labels[0], labels[1], labels[2], scale)
 	return true, l.set(n.Output, addend(codes{id, scale}, l.shapeOf(n.Output), n.Output))
 }
+
+// tiedBits is the least width of operands of a table that rows are selected of.
+const tiedBits = 8
 
 // operand returns a value's integers for products with others of the given greatest size, k of which are summed: as wide as they are if
 // bounds allow, otherwise in the width of activations.
@@ -561,7 +577,7 @@ func (l *lowering) absorbed(x int, w *onnx.Tensor, labels [3][]uint8, name strin
 		}
 		if t.isAddend() && slices.Equal(t.shape, shape) {
 			tensors++
-			sum.terms = append(sum.terms, term{x: t.x, w: w, name: name, labels: labels, c: t.c, shape: sum.shape})
+			sum.terms = append(sum.terms, l.parted(term{x: t.x, w: w, name: name, labels: labels, c: t.c, shape: sum.shape})...)
 			continue
 		}
 		// Constants must lie along axes that the weights have.
@@ -601,7 +617,7 @@ func (l *lowering) absorbed(x int, w *onnx.Tensor, labels [3][]uint8, name strin
 		tensors++
 		scaled := scaledBy(w, labels[1], &onnx.Tensor{Shape: scaleShape, Real: t.w.Real, Ints: t.w.Ints}, labels[0])
 		id := l.reshape(l.name(x)+".operand", t.x.id, shape)
-		sum.terms = append(sum.terms, term{x: codes{id, t.x.scale}, w: scaled, name: name, labels: labels, c: t.c, shape: sum.shape})
+		sum.terms = append(sum.terms, l.parted(term{x: codes{id, t.x.scale}, w: scaled, name: name, labels: labels, c: t.c, shape: sum.shape})...)
 	}
 	if tensors != 1 {
 		return nil, false

@@ -3,15 +3,17 @@ package quant
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
 
 // sight is what calibration saw of a value.
 type sight struct {
-	all       observed // every value seen
-	covered   float64  // what covers the percentile asked for
-	histogram []int    // of magnitudes up to all.reach; nil unless scales are to lose least information
+	all       observed  // every value seen
+	covered   float64   // what covers the percentile asked for
+	histogram []int     // of magnitudes up to all.reach; nil unless scales are to lose least information
+	rows      []float64 // of what a norm reads: roots of the mean squares of its rows
 }
 
 // at returns the reach for codes of a width.
@@ -52,7 +54,11 @@ func observe(m *onnx.Model, samples [][]float64, o *Options) ([]sight, error) {
 		}
 		return nil
 	}
-	err := each(func(s *sight, _ int, t *onnx.Tensor) {
+	normed := normedRows(m)
+	err := each(func(s *sight, id int, t *onnx.Tensor) {
+		if n := normed[id]; n > 0 {
+			s.rows = append(s.rows, rowSizes(t, n)...)
+		}
 		for i := range t.Len() {
 			if v := t.At(i); math.Abs(v) < hiddenValue {
 				s.all.reach = max(s.all.reach, math.Abs(v))
@@ -93,6 +99,69 @@ func observe(m *onnx.Model, samples [][]float64, o *Options) ([]sight, error) {
 		}
 	}
 	return seen, err
+}
+
+// normedRows returns the lengths of the rows that norms over last axes read, by value.
+func normedRows(m *onnx.Model) map[int]int {
+	lengths := map[int]int{}
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		if n.Op != onnx.OpNorm {
+			continue
+		}
+		shape := m.Values[n.Inputs[0]].Shape
+		length, last := 1, true
+		for _, a := range n.Attr.Axes {
+			length *= shape[a]
+			last = last && a >= len(shape)-len(n.Attr.Axes)
+		}
+		if last {
+			lengths[n.Inputs[0]] = length
+		}
+	}
+	return lengths
+}
+
+// rowSizes returns the roots of the mean squares of rows that are not zero.
+func rowSizes(t *onnx.Tensor, length int) []float64 {
+	var sizes []float64
+	for at := 0; at < t.Len(); at += length {
+		sum := 0.0
+		for i := range length {
+			sum += t.At(at+i) * t.At(at+i)
+		}
+		if sum > 0 {
+			sizes = append(sizes, math.Sqrt(sum/float64(length)))
+		}
+	}
+	return sizes
+}
+
+// Rows that a norm reads should have rowUnits units or more, but for a share of rowsBelow of the smallest.
+const (
+	rowUnits  = 16
+	rowsBelow = 0.01
+)
+
+// residualBits returns the width that sums before norms need beyond rowBits, up to 16, or 0.
+func residualBits(m *onnx.Model, seen []sight) int {
+	need := 0
+	for id := range normedRows(m) {
+		s := &seen[id]
+		if len(s.rows) == 0 {
+			continue
+		}
+		slices.Sort(s.rows)
+		small := s.rows[int(rowsBelow*float64(len(s.rows)))]
+		bits := rowBits
+		for bits < 16 && s.all.reach*headroom/float64(int64(1)<<(bits-1)-1) > small/rowUnits {
+			bits++
+		}
+		if bits > rowBits {
+			need = max(need, bits)
+		}
+	}
+	return need
 }
 
 // percentile returns the share of the histogram's range that covers so many percent of what is in it.

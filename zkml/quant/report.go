@@ -1,6 +1,7 @@
 package quant
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -19,6 +20,12 @@ type Report struct {
 	// MaxError and MeanError are those of the outputs, in real units, over all samples.
 	MaxError  float64 `json:"max_error"`
 	MeanError float64 `json:"mean_error"`
+	// SNR is the outputs' ratio of signal to error in decibels, that of the worst output; 999 when there is no error.
+	SNR float64 `json:"snr_db"`
+	// Cosine and MinCosine are the mean and the least cosine of the angle between the float output and the integer one, of an output of
+	// one sample as a whole; outputs that are zero are left out.
+	Cosine    float64 `json:"cosine"`
+	MinCosine float64 `json:"min_cosine"`
 	// Dynamic counts quantisations whose scale the model computes from the data and the program fixes.
 	Dynamic int `json:"dynamic_scales_fixed"`
 	// Advice says what would help the worst layer; empty when none is bad.
@@ -67,7 +74,8 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 	for i, v := range b.outputs {
 		outputs[v] = &errorSum{tensor: b.program.Tensor(b.program.Outputs[i]), id: b.program.Outputs[i]}
 	}
-	agree := 0
+	agree, angles := 0, 0
+	r.MinCosine = 1
 	for i, x := range samples {
 		q, err := QuantizeInput(b.program, x)
 		if err != nil {
@@ -87,6 +95,9 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 					o.add(t, integer[o.id])
 					rows, same := compareRows(t, integer[o.id], o.tensor.Shape)
 					r.Rows, agree = r.Rows+rows, agree+same
+					if c, ok := cosine(t, integer[o.id]); ok {
+						r.Cosine, r.MinCosine, angles = r.Cosine+c, min(r.MinCosine, c), angles+1
+					}
 				}
 				return nil
 			})
@@ -101,9 +112,14 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 	if r.Rows > 0 {
 		r.Agreement = float64(agree) / float64(r.Rows)
 	}
+	if r.Cosine /= float64(max(angles, 1)); angles == 0 {
+		r.Cosine = 1
+	}
 	n, sum := 0, 0.0
+	r.SNR = exactSNR
 	for _, v := range b.outputs {
 		o := outputs[v]
+		r.SNR = min(r.SNR, o.ratio())
 		r.MaxError = max(r.MaxError, o.largest)
 		sum += o.sum
 		n += o.n
@@ -159,31 +175,96 @@ func (s *errorSum) finish(l *Layer) {
 		l.MeanError = s.sum / float64(s.n)
 		l.Saturated = float64(s.saturated) / float64(s.n)
 	}
+	l.SNR = s.ratio()
+}
+
+// exactSNR is the ratio of what has no error.
+const exactSNR = 999
+
+// ratio is the signal-to-noise ratio in decibels.
+func (s *errorSum) ratio() float64 {
 	switch {
 	case s.noise == 0:
-		l.SNR = 999
+		return exactSNR
 	case s.power > 0:
-		l.SNR = 10 * math.Log10(s.power/s.noise)
+		return 10 * math.Log10(s.power/s.noise)
 	}
+	return 0
+}
+
+// cosine is that of the angle between two vectors, unless one is zero.
+func cosine(real *onnx.Tensor, integer []int32) (float64, bool) {
+	var ab, aa, bb float64
+	for i := range min(real.Len(), len(integer)) {
+		a, b := real.At(i), float64(integer[i])
+		if math.Abs(a) >= hiddenValue {
+			continue
+		}
+		ab, aa, bb = ab+a*b, aa+a*a, bb+b*b
+	}
+	if aa == 0 || bb == 0 {
+		return 0, false
+	}
+	return min(ab/math.Sqrt(aa)/math.Sqrt(bb), 1), true
 }
 
 // poorSNR is the signal-to-noise ratio, in decibels, below which a layer deserves advice: an error of a tenth of the signal.
 const poorSNR = 20
 
-// advise names the layer that loses most and an option that would help it.
-func (r *Report) advise(s *Settings) {
-	worst, before := -1, 999.0
-	drop := 0.0
+// cleanSNR is a ratio that counts as no loss, in decibels.
+const cleanSNR = 60.0
+
+// worst is the layer where the most signal is lost, not one of those after it: of all, or of those below a ratio; -1 if there is none.
+func (r *Report) worst(below float64) int {
+	worst, before, drop := -1, cleanSNR, 0.0
 	for i := range r.Layers {
 		l := &r.Layers[i]
-		if l.SNR < poorSNR {
-			// The layer where the signal gets lost, not those after it.
+		if l.SNR < below {
 			if d := before - l.SNR; worst < 0 || d > drop {
 				worst, drop = i, d
 			}
 		}
 		before = min(before, l.SNR)
 	}
+	return worst
+}
+
+// Gate is what a report must show at least. Zero values ask for nothing.
+type Gate struct {
+	Agreement float64 // share of rows, from 0 to 1
+	Cosine    float64 // least cosine of any sample
+	SNR       float64 // of the outputs, in decibels
+}
+
+// ErrGate is wrapped when an integer program is not as good as a gate asks for.
+var ErrGate = errors.New("the integer program is not good enough")
+
+// Check compares a report with a gate. The error names what was found and asked for, the tensor where most of the signal is lost, and what
+// would help it.
+func (r *Report) Check(g Gate) error {
+	var what string
+	switch {
+	case r.Agreement < g.Agreement:
+		what = fmt.Sprintf("its largest score is the model's in %.2f %% of %d rows, expected %.2f %%", 100*r.Agreement, r.Rows, 100*g.Agreement)
+	case r.MinCosine < g.Cosine:
+		what = fmt.Sprintf("the least cosine between its outputs and the model's is %.4f in %d samples, expected %.4f", r.MinCosine, r.Samples, g.Cosine)
+	case r.SNR < g.SNR:
+		what = fmt.Sprintf("its outputs have %.1f dB of signal over noise, expected %.1f dB", r.SNR, g.SNR)
+	default:
+		return nil
+	}
+	switch i := r.worst(math.Inf(1)); {
+	case r.Advice != "":
+		what += "; " + r.Advice
+	case i >= 0:
+		what += fmt.Sprintf("; most is lost at tensor %s (%s), which has %.1f dB", onnx.Quote(r.Layers[i].Name), r.Layers[i].Op, r.Layers[i].SNR)
+	}
+	return fmt.Errorf("%w: %s", ErrGate, what)
+}
+
+// advise names the layer that loses most and an option that would help it.
+func (r *Report) advise(s *Settings) {
+	worst := r.worst(poorSNR)
 	if worst < 0 {
 		return
 	}

@@ -47,6 +47,7 @@ type demand struct {
 	lo, hi    int64    // with scale: the codes' range
 	finest    float64  // if not zero: the sum is a product below productLimit that can have any scale from this one on
 	even      bool     // halves go to the even code
+	strict    bool     // no sum that is wider than the codes asked for stays as it is
 	unit      float64  // if not zero: the scale must be this times a power of two that is whole
 }
 
@@ -143,7 +144,7 @@ func (h *chooser) units() []float64 {
 	scales, products := h.addends()
 	finest := 0.0
 	for i := range h.f.terms {
-		if t := &h.f.terms[i]; t.isProduct() {
+		if t := &h.f.terms[i]; t.isProduct() && !t.rare {
 			finest = max(finest, math.Abs(t.factor(1))*h.l.greatest(t.w)/float64(int64(1)<<(h.l.o.WeightBits-1)-1))
 		}
 	}
@@ -206,6 +207,9 @@ func (h *chooser) chooseExact() bool {
 		acc = min(acc, s)
 	}
 	limit := float64(int64(1) << h.d.bits)
+	if h.d.strict {
+		limit /= 2
+	}
 	if h.d.exact {
 		limit = graph.BoundLimit
 	}
