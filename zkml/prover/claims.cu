@@ -94,11 +94,10 @@ extern "C" __global__ void __launch_bounds__(256) zkml_gather(qm31 *ext, const u
   ext[to + i] = from == NOWHERE ? qm31_zero() : ext[from];
 }
 
-// zkml_weights: w[j] is the sum of eq over the claims whose block j lies in. A
-// claim is (first entry, variables, low's bits, low, high); a tile is 2048
-// entries and (first claim's place in the list, their number) packed.
+// zkml_weights: w[j] is the sum of eq over the claims whose block entry first + j lies
+// in. Claims and tiles, of 2048 entries, are as sumcheck/prover/eqs.cu takes them.
 extern "C" __global__ void __launch_bounds__(256) zkml_weights(qm31 *__restrict__ w, const qm31 *__restrict__ scratch,
-                                                               const u64 *__restrict__ desc, u32 claims, u32 tiles, u64 n) {
+                                                               const u64 *__restrict__ desc, u32 claims, u32 tiles, u64 first, u64 n) {
   u64 tile = desc[tiles + blockIdx.x];
   const u64 *list = desc + (tile >> 32);
   u32 count = (u32)tile;
@@ -107,10 +106,10 @@ extern "C" __global__ void __launch_bounds__(256) zkml_weights(qm31 *__restrict_
     if (j >= n) return;
     qm31 v = qm31_zero();
     for (u32 i = 0; i < count; i++) {
-      const u64 *c = desc + claims + 5 * list[i];
-      u64 at = j - c[0];
-      if (j < c[0] || at >> c[1] != 0) continue;
-      split_eq e = {scratch + c[3], scratch + c[4], (u32)c[2]};
+      const u64 *c = desc + claims + 2 * list[i];
+      u64 begin = c[0] & 0xffffffffffffull, at = first + j - begin;
+      if (first + j < begin || at >> (c[0] >> 48 & 255) != 0) continue;
+      split_eq e = {scratch + (u32)c[1], scratch + (c[1] >> 32), (u32)(c[0] >> 56)};
       v = qm31_add(v, eq_at(e, at));
     }
     w[j] = v;

@@ -4,21 +4,23 @@ import (
 	"encoding/binary"
 
 	"github.com/zkwarp/zkwarp/sumcheck"
+	sumprover "github.com/zkwarp/zkwarp/sumcheck/prover"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // mergeLayout is where the messages of the claim merging lie.
 type mergeLayout struct {
-	stacks                             []stackLayout // those with claims
-	total                              int           // entries of all weights
-	claims, rounds, evals, point       int
-	claimsAt, tilesAt, tiles, stacksAt int
-	list                               []weightClaim
+	stacks                       []stackLayout // those with claims
+	total                        int           // entries of all weights, each at a multiple of a tile
+	claims, rounds, evals, point int
+	claimsAt, tilesAt, stacksAt  int
+	list                         []weightClaim
 }
 
 type stackLayout struct {
-	home plan.Home
-	at   int // of its weight
+	home     plan.Home
+	at, vars int           // of its weight
+	claims   []weightClaim // a part of the list
 }
 
 // weightClaim is the summand of a weight that one claim contributes.
@@ -38,6 +40,7 @@ func (p *placer) merge() {
 			continue
 		}
 		var values []int
+		claims := len(m.list)
 		for i, id := range st.Evals {
 			e := &pl.Evals[id]
 			c := weightClaim{at: m.total + pl.Polys[e.Poly].Offset, vars: len(e.Point), eq: l.mergeStep.split(l, e.Point, i)}
@@ -49,8 +52,8 @@ func (p *placer) merge() {
 			m.claims = at
 		}
 		stacks.add(uint64(l.desc.list(values)), uint64(len(values)), uint64(at))
-		m.stacks = append(m.stacks, stackLayout{plan.Home(h), m.total})
-		m.total += 1 << st.Vars
+		m.stacks = append(m.stacks, stackLayout{plan.Home(h), m.total, st.Vars, m.list[claims:len(m.list):len(m.list)]})
+		m.total += (1<<st.Vars + sumprover.EqsTile - 1) &^ (sumprover.EqsTile - 1)
 	}
 	l.mergeStep.finish(l)
 	shapes := pl.MergeShapes()
@@ -59,11 +62,12 @@ func (p *placer) merge() {
 	m.stacksAt = l.desc.add(stacks...)
 	m.claimsAt = len(l.desc)
 	for _, c := range m.list {
-		l.desc.add(uint64(c.at), uint64(c.vars), uint64(c.eq.bits), uint64(c.eq.low), uint64(c.eq.high))
+		block := sumprover.EqBlock(c.at, c.vars, c.eq.bits, c.eq.low, c.eq.high)
+		l.desc.add(block[:]...)
 	}
 	// Which claims touch a tile; neighbours mostly share their lists.
-	const tile = 2048
-	lists := make([][]uint64, (m.total+tile-1)/tile)
+	const tile = sumprover.EqsTile
+	lists := make([][]uint64, m.total/tile)
 	for i, c := range m.list {
 		for k := c.at / tile; k <= (c.at+1<<c.vars-1)/tile; k++ {
 			lists[k] = append(lists[k], uint64(i))
@@ -83,5 +87,5 @@ func (p *placer) merge() {
 		}
 		tiles.add(uint64(at)<<32 | uint64(len(list)))
 	}
-	m.tilesAt, m.tiles = l.desc.add(tiles...), len(tiles)
+	m.tilesAt = l.desc.add(tiles...)
 }
