@@ -21,7 +21,7 @@ import (
 
 // zkmlCases prove whole networks.
 func zkmlCases() []Case {
-	return []Case{
+	return slices.Concat([]Case{
 		{Suite: "zkml", Name: "digits", About: "the digit model, 784-128-10, trained weights and a real image", Run: zkmlCase(digitsNetwork)},
 		{Suite: "zkml", Name: "mlp-250k", About: "784-272-128-10 with 249 754 random weights, batch of one", Run: zkmlCase(randomNetwork)},
 		{Suite: "zkml", Name: "mlp-tiny", About: "7-5-3 with random weights, for tests of the suite", Run: zkmlCase(tinyNetwork)},
@@ -30,7 +30,7 @@ func zkmlCases() []Case {
 		{Suite: "zkml", Name: "bert-22m-64", About: "MiniLM-L6's shape, 22 million weights, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(encoderNetwork(onnxtest.MiniLM(64)))},
 		{Suite: "zkml", Name: "gpt2-124m-64", About: "GPT-2 small's shape with its head, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(decoderNetwork(onnxtest.GPT2Small(64)))},
 		{Suite: "zkml", Name: "qwen3-14b-layer", About: "one layer of Qwen3-14B's shape, 330 million random weights, 64 tokens", Large: true, Run: zkmlCase(qwenLayer)},
-	}
+	}, chainCases())
 }
 
 // network makes a program with weights and an input.

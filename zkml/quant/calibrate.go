@@ -40,6 +40,7 @@ type Options struct {
 	InputRange [2]float64 // range of a single real input where the samples do not show it (from the samples)
 	// Given fixes the codes of inputs, by input, where another program has made them; the zero Format leaves an input to the samples.
 	Given  []Format
+	Taken  []Format // fixes those of outputs likewise, by output, where another program takes them
 	Labels []string // names of the output classes
 	// ExactOutput leaves the sum of a last linear layer as it is: no rounding and no lookup, at the price of outputs of up to 29 bits.
 	// OutputBits then has no effect.
@@ -199,6 +200,13 @@ func calibrate(m, p *onnx.Model, samples [][]float64, seen []sight, o Options) (
 		}
 		if f.base >= 0 {
 			d.base = seen[f.base].at(functionWidth)
+		}
+		if i := slices.Index(l.m.Outputs, v); i >= 0 && i < len(o.Taken) && o.Taken[i] != (Format{}) {
+			t := o.Taken[i]
+			if err := t.valid(); err != nil {
+				return Stage{}, fmt.Errorf("calibration: output %s: %w", onnx.Quote(name), err)
+			}
+			d.final, d.exact, d.scale, d.lo, d.hi = false, false, t.Scale, t.Lo, t.Hi
 		}
 		st, err := l.choose(name, f, d)
 		if err != nil {
