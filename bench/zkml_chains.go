@@ -332,7 +332,9 @@ type chainRun struct {
 	cutting *chunks.Cutting
 	x       []int32
 	chain   *chunks.Chain
+	keys    []*zkprover.ProvingKey
 	loaded  *chain.Loaded
+	last    *chain.Result
 	made    time.Duration
 }
 
@@ -344,14 +346,14 @@ func (r *chainRun) close() error {
 }
 
 // setup makes the keys, on two queues of each device: what the host does for one key goes on beside what the device does for another.
-func (r *chainRun) setup() ([]*zkprover.ProvingKey, error) {
+func (r *chainRun) setup() error {
 	var queues []*device.Queue
 	var errs []error
 	for range 2 {
 		for _, d := range r.devices {
 			q, err := d.NewQueue(r.e.Ctx)
 			if err != nil {
-				return nil, err
+				return err
 			}
 			queues = append(queues, q)
 		}
@@ -359,31 +361,35 @@ func (r *chainRun) setup() ([]*zkprover.ProvingKey, error) {
 	if r.devices[0].Kind() != device.CUDA {
 		queues = queues[:1]
 	}
-	c, keys, err := chain.SetupOn(queues, r.cutting, nil)
+	var err error
+	r.chain, r.keys, err = chain.SetupOn(queues, r.cutting, nil)
 	for _, q := range queues {
 		errs = append(errs, q.Close())
 	}
-	r.chain = c
-	return keys, errors.Join(append(errs, err)...)
+	return errors.Join(append(errs, err)...)
 }
 
 func (r *chainRun) measure(note string) ([]Measurement, error) {
 	e := r.e
 	e.step("set up %d parts after %.1f s", len(r.cutting.Parts), r.made.Seconds())
 	start := time.Now()
-	keys, err := r.setup()
-	if err != nil {
+	if err := r.setup(); err != nil {
 		return nil, err
 	}
-	setup := time.Since(start)
-	if r.loaded, err = chain.On(r.devices, r.chain, keys); err != nil {
+	return r.proofs(note, time.Since(start))
+}
+
+// proofs measures proofs with the keys that there are.
+func (r *chainRun) proofs(note string, setup time.Duration) (out []Measurement, err error) {
+	e := r.e
+	if r.loaded, err = chain.On(r.devices, r.chain, r.keys); err != nil {
 		return nil, err
 	}
 	for _, line := range r.loaded.Memory().Lines(r.chain) {
 		e.step("%s", line)
 	}
 	e.step("load the keys that stay after %.1f s", setup.Seconds())
-	start = time.Now()
+	start := time.Now()
 	if err := r.loaded.Load(e.Ctx); err != nil {
 		return nil, err
 	}
@@ -418,6 +424,7 @@ func (r *chainRun) measure(note string) ([]Measurement, error) {
 	if err := chunks.Verify(r.chain, r.x, y, result.Proof, nil); !errors.Is(err, zkml.ErrRejected) {
 		return nil, fmt.Errorf("another output: %v, want a rejection", err)
 	}
+	r.last = result
 	return r.rows(note, result, setup, load, most, prove, verify, &stages), nil
 }
 

@@ -170,3 +170,35 @@ func TestLoaded(t *testing.T) {
 		t.Errorf("two devices that are too small: %v", err)
 	}
 }
+
+// TestSetupOn makes the keys of parts on several queues, with room for one at a time: they are those of a single queue.
+func TestSetupOn(t *testing.T) {
+	c := zkmltest.MLP(3, 2, 64, 128, 128, 64)
+	cutting, err := chunks.Cut(c.Program, c.Weights, []int{3, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := devicetest.Open(t, "cpu")
+	one, _, err := Setup(devicetest.Queue(t, d), cutting, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.SetBudget(0)
+	for _, budget := range []int64{0, 6 << 20} {
+		d.SetBudget(budget)
+		several, keys, err := SetupOn([]*device.Queue{devicetest.Queue(t, d), devicetest.Queue(t, d), devicetest.Queue(t, d)}, cutting, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if several.Digest() != one.Digest() || len(keys) != 3 {
+			t.Errorf("%d bytes: other keys", budget)
+		}
+		for _, pk := range keys {
+			pk.Forget()
+		}
+	}
+	d.SetBudget(1 << 16)
+	if _, _, err := SetupOn([]*device.Queue{devicetest.Queue(t, d), devicetest.Queue(t, d)}, cutting, nil); err == nil || !strings.Contains(err.Error(), "part 1 of 3") {
+		t.Errorf("with no room for any: %v", err)
+	}
+}

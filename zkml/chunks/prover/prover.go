@@ -23,36 +23,47 @@ func Setup(q *device.Queue, c *chunks.Cutting, opts *prover.SetupOptions) (*chun
 }
 
 // SetupOn is Setup on several queues, of one device or many, each of which makes one key after the other; what one part needs of the host and another one of
-// a device goes on at the same time. opts.Progress is then called by several goroutines.
+// a device goes on at the same time. A part for which there is no room beside others is made after them. opts.Progress is then called by several goroutines.
 func SetupOn(queues []*device.Queue, c *chunks.Cutting, opts *prover.SetupOptions) (*chunks.Chain, []*prover.ProvingKey, error) {
 	n := len(c.Parts)
-	vks, pks, errs := make([]*zkml.VerifyingKey, n), make([]*prover.ProvingKey, n), make([]error, n)
+	vks, pks, errs := make([]*zkml.VerifyingKey, n), make([]*prover.ProvingKey, n), make([]error, n+len(queues))
 	var each prover.SetupOptions
 	if opts != nil {
 		each = *opts
 	}
 	each.Security = max(each.Security, zkml.MinSecurity) + graph.Log2(n)
+	setup := func(q *device.Queue, o *prover.SetupOptions, k int) {
+		part := &c.Parts[k]
+		if vks[k], pks[k], errs[k] = prover.Setup(q, part.Program, part.Weights, o); errs[k] != nil {
+			errs[k] = fmt.Errorf("part %d of %d: %w", k+1, n, errs[k])
+		}
+	}
 	var next, failed atomic.Int64
 	var all sync.WaitGroup
-	for _, q := range queues {
+	for i, q := range queues {
 		all.Go(func() {
 			o := each
-			for k := int(next.Add(1)) - 1; k < n && failed.Load() == 0; k = int(next.Add(1)) - 1 {
-				if o.Uploader == nil && !q.OnHost() {
-					if o.Uploader, errs[k] = prover.NewUploader(q.Device()); errs[k] != nil {
-						return
-					}
-					defer o.Uploader.Close()
+			if o.Uploader == nil && !q.OnHost() {
+				var err error
+				if o.Uploader, err = prover.NewUploader(q.Device()); err != nil {
+					errs[n+i] = err
+					return
 				}
-				part := &c.Parts[k]
-				if vks[k], pks[k], errs[k] = prover.Setup(q, part.Program, part.Weights, &o); errs[k] != nil {
-					errs[k] = fmt.Errorf("part %d of %d: %w", k+1, n, errs[k])
+				defer o.Uploader.Close()
+			}
+			for k := int(next.Add(1)) - 1; k < n && failed.Load() == 0; k = int(next.Add(1)) - 1 {
+				if setup(q, &o, k); errs[k] != nil && (len(queues) == 1 || !errors.Is(errs[k], device.ErrNoMemory)) {
 					failed.Add(1)
 				}
 			}
 		})
 	}
 	all.Wait()
+	for k := range n { // what had no room beside others
+		if len(queues) > 1 && errors.Is(errs[k], device.ErrNoMemory) {
+			setup(queues[0], &each, k)
+		}
+	}
 	if err := errors.Join(errs...); err != nil {
 		return nil, nil, err
 	}
