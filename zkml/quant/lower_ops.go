@@ -284,8 +284,10 @@ func (l *lowering) scaleBy(n *onnx.Node, x int, w *onnx.Tensor, name string) err
 		return err
 	}
 	shape := l.shapeOf(n.Output)
-	if out, ok := l.scaledForm(f, w, name, shape); ok {
-		return l.set(n.Output, out)
+	if l.largest(f) <= 1<<(scoreBits+1) { // products that wait for their lookup would leave constants no bits
+		if out, ok := l.scaledForm(f, w, name, shape); ok {
+			return l.set(n.Output, out)
+		}
 	}
 	c, err := l.ints(x)
 	if err != nil {

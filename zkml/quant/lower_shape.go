@@ -42,7 +42,9 @@ func (l *lowering) visitSelect(n *onnx.Node) error {
 		if w := l.constant(x); w != nil {
 			k = added(k, multiplied(w, m))
 		}
-		f.terms = append(f.terms, term{x: codes{id: graph.None}, w: k, name: name + ".replacement", c: 1, shape: k.Shape})
+		if !isZero(k) || len(f.terms) == 0 {
+			f.terms = append(f.terms, term{x: codes{id: graph.None}, w: k, name: name + ".replacement", c: 1, shape: k.Shape})
+		}
 		return l.set(n.Output, f)
 	}
 	b, err := l.exact(mv)
@@ -50,9 +52,14 @@ func (l *lowering) visitSelect(n *onnx.Node) error {
 		return err
 	}
 	k := c
-	f.terms = append(f.terms, term{x: codes{id: graph.None}, w: c, name: name + ".replacement", c: 1, shape: c.Shape})
+	if !isZero(c) {
+		f.terms = append(f.terms, term{x: codes{id: graph.None}, w: c, name: name + ".replacement", c: 1, shape: c.Shape})
+	}
 	if w := l.constant(x); w != nil {
 		k = added(c, multiplied(w, filled(-1)))
+	}
+	if isZero(k) && len(f.terms) > 0 && l.constant(x) == nil { // zero elsewhere
+		return l.set(n.Output, f)
 	}
 	mask := addend(codes{b, 1}, l.shapeOf(mv), mv)
 	minus, ok := l.scaledForm(mask.scaled(-1), k, name+".offset", shape)
@@ -61,6 +68,11 @@ func (l *lowering) visitSelect(n *onnx.Node) error {
 	}
 	f.terms = append(f.terms, minus.terms...)
 	return l.set(n.Output, f)
+}
+
+func isZero(t *onnx.Tensor) bool {
+	lo, hi := extremes(t)
+	return lo == 0 && hi == 0
 }
 
 func filled(v float32) *onnx.Tensor { return &onnx.Tensor{Real: []float32{v}} }

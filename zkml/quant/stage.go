@@ -3,6 +3,7 @@ package quant
 import (
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
@@ -332,6 +333,35 @@ func (h *chooser) coarse() bool {
 			h.st.Scale = float64(h.st.Scale * 1.125)
 		}
 	}
+	return h.aligned(func(acc float64) (int, bool) {
+		for shift := range graph.MaxShift + 1 {
+			if h.st.Scale = math.Ldexp(acc, shift); h.st.Scale >= wanted*63/64 {
+				return shift, h.st.Scale < 4*wanted
+			}
+		}
+		return 0, false
+	}, h.reach)
+}
+
+// aligned finds a scale for a sum of products and tensors where none that follows from the result's keeps the multipliers of the tensors good
+// and the bounds small: the smallest tensor's multiplier is a small number. shift says what a sum's scale is shifted by, if it can be.
+func (h *chooser) aligned(shift func(acc float64) (int, bool), reach func() float64) bool {
+	scales, products := h.addends()
+	if !products || len(scales) == 0 {
+		return false
+	}
+	finest := h.units()[0]
+	for _, e := range []effort{small, large, cut} {
+		for most := 8; most >= 1; most-- {
+			acc := slices.Min(scales) / float64(most)
+			if acc < finest/32 { // weights may be five bits wider than asked for
+				continue
+			}
+			if s, ok := shift(acc); ok && h.place(acc, s, e, reach()) {
+				return true
+			}
+		}
+	}
 	return false
 }
 
@@ -414,7 +444,14 @@ func (h *chooser) fine(target float64) bool {
 			}
 		}
 	}
-	return false
+	return h.aligned(func(acc float64) (int, bool) {
+		for shift := graph.MaxShift; shift >= 0; shift-- {
+			if q := math.Ldexp(acc, shift); q <= 4*target {
+				return shift, true
+			}
+		}
+		return 0, false
+	}, func() float64 { return 2 * h.d.base.reach })
 }
 
 // fixed finds the table's operand when the result's scale is given: the same scale behind clamps if the sum can follow it, otherwise a finer

@@ -151,6 +151,7 @@ func TestNodeSuite(t *testing.T) {
 				}
 				x = append(x, in.Float64s()...)
 			}
+			m = ranged(t, data, m, x)
 			op := n.Operator()
 			if op == "several operators" {
 				op = "networks and pairs of QuantizeLinear and DequantizeLinear"
@@ -199,6 +200,30 @@ func TestNodeSuite(t *testing.T) {
 	}
 }
 
+// ranged reads a model again with the ranges of integer inputs that are no masks, as --range gives them.
+func ranged(t *testing.T, data []byte, m *onnx.Model, x []float64) *onnx.Model {
+	t.Helper()
+	ranges := map[string][2]int64{}
+	for _, id := range m.Inputs {
+		v := &m.Values[id]
+		n := graph.Elements(v.Shape)
+		if v.Int && n > 0 {
+			if lo, hi := slices.Min(x[:n]), slices.Max(x[:n]); lo < float64(v.Lo) || hi > float64(v.Hi) {
+				ranges[v.Name] = [2]int64{int64(lo), int64(hi)}
+			}
+		}
+		x = x[n:]
+	}
+	if len(ranges) == 0 {
+		return m
+	}
+	again, err := onnx.Parse(data, onnx.Options{Ranges: ranges})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return again
+}
+
 var noMask = regexp.MustCompile(`.*model input .* expected 0 to 1`)
 
 var namesAndNumbers = regexp.MustCompile(`model not supported: |node "[^"]*"(\.\.\.)? \(\w+\): |model input "[^"]*", element \d+ is -?\d+, | "[^"]*"(\.\.\.)?|calibration sample 0: |calibration: `)
@@ -220,7 +245,7 @@ func integerTable(rows map[string]*account) string {
 This page is written by a test (go test ./zkml/quant -run TestNodeSuite -update), which also compares it.
 
 Every model of ONNX's node tests that is read ([operators](onnx-operators.md)) and has an input, and the models that onnxruntime ran
-([quantised files](onnx-quantised.md)), is calibrated on its one input, with inputs, activations and weights of 12 bits and outputs of 16, and the integer
+([quantised files](onnx-quantised.md)), is calibrated on its one input, whose range is given where it has wide integers, with inputs, activations and weights of 12 bits and outputs of 16, and the integer
 program is compared with the float executor. Real results must be within 3 %% of the greatest element; integers must be exact, but
 one code of 8 bits is allowed for a Softmax between codes, and 5 %% for quantised networks with a real input and for recurrences. "Beyond" are tests whose numbers span more than integers of these widths resolve: Softmax of scores
 that differ by thousands, sums of their exponentials, and steps at rounded operands.
