@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path"
 	"slices"
 )
@@ -159,6 +160,21 @@ func Right(scores []float64, labels []int) int {
 		}
 	}
 	return right
+}
+
+// Bits returns how many bits the right answers take, summed over the positions of one output, if what scores say of the probabilities of all
+// classes (their softmax) is what an answer is coded by. 2 to the power of its mean is the perplexity.
+func Bits(scores []float64, labels []int) float64 {
+	classes, bits := len(scores)/len(labels), 0.0
+	for i, label := range labels {
+		s := scores[i*classes : (i+1)*classes]
+		top, sum := slices.Max(s), 0.0
+		for _, v := range s {
+			sum += math.Exp(v - top)
+		}
+		bits += (math.Log(sum) + top - s[label]) / math.Ln2
+	}
+	return bits
 }
 
 // arrays reads a file of numpy arrays.

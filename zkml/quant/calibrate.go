@@ -25,7 +25,7 @@ import (
 type Options struct {
 	InputBits int // codes of real inputs: [0, 2^b-1] if no sample is negative, symmetric otherwise (8)
 	// ActivationBits is the width of inner tensors' codes, sign included; 0 takes the least from 8 on with which the outputs have GoodSNR
-	// on the samples, or else the best (0).
+	// on the first samples, or else the best (0).
 	ActivationBits int
 	WeightBits     int // codes of weights, sign included; less where a sum would overflow (12)
 	OutputBits     int // resolution of outputs over the values seen, sign included (10)
@@ -53,8 +53,10 @@ const AsRead = -1
 // GoodSNR is the ratio of signal to noise, in decibels, from which on outputs are good enough for no wider codes to be tried.
 const GoodSNR = 25
 
-// widths are the widths of activations that are tried.
+// widths are the widths of activations that are tried, on the first widthSamples samples.
 var widths = []int{8, 9, 10, 12}
+
+const widthSamples = 8
 
 // DefaultOptions returns the defaults.
 func DefaultOptions() Options {
@@ -161,13 +163,14 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 		o.ResidualBits = 0
 	}
 	if o.ActivationBits != 0 {
-		return calibrate(m, p, samples, seen, o)
+		return calibrate(m, p, len(samples), samples, seen, o)
 	}
 	var best *Calibration
 	var report *Report
+	few := samples[:min(widthSamples, len(samples))]
 	for _, bits := range widths {
 		o.ActivationBits = bits
-		c, r, err := calibrate(m, p, samples, seen, o)
+		c, r, err := calibrate(m, p, len(samples), few, seen, o)
 		if err != nil {
 			if best == nil {
 				return nil, nil, err
@@ -181,11 +184,17 @@ func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, 
 			break
 		}
 	}
+	if len(few) < len(samples) {
+		if report, err = Compare(m, best, samples); err != nil {
+			return nil, nil, err
+		}
+	}
 	return best, report, nil
 }
 
-// calibrate is Calibrate with all widths given. p is the model as it is lowered, seen what was observed of its values.
-func calibrate(m, p *onnx.Model, samples [][]float64, seen []sight, o Options) (*Calibration, *Report, error) {
+// calibrate is Calibrate with all widths given. p is the model as it is lowered, seen what was observed of its values on so many samples; the
+// report is about others.
+func calibrate(m, p *onnx.Model, count int, samples [][]float64, seen []sight, o Options) (*Calibration, *Report, error) {
 	l, err := newLowering(p, &o, nil)
 	if err != nil {
 		return nil, nil, err
@@ -220,7 +229,7 @@ func calibrate(m, p *onnx.Model, samples [][]float64, seen []sight, o Options) (
 		}
 		return nil, nil, err
 	}
-	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Samples: len(samples), Settings: o.settings(), Labels: slices.Clone(o.Labels)}
+	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Samples: count, Settings: o.settings(), Labels: slices.Clone(o.Labels)}
 	c.take(l, true)
 	report, err := Compare(m, c, samples)
 	if err != nil { // where tables that are shared have results of their own: share clamps only
