@@ -149,6 +149,9 @@ func reportText(r *quant.Report) string {
 	fmt.Fprintf(&b, "on %d samples the integer program's largest score is the model's in %.1f %% of %d rows; the outputs' mean error is %.3g, the largest %.3g\n",
 		r.Samples, 100*r.Agreement, r.Rows, r.MeanError, r.MaxError)
 	fmt.Fprintf(&b, "signal over noise of the outputs: %s dB; cosine between them and the model's: %.4f on average, %.4f at least\n", decibels(r.SNR), r.Cosine, r.MinCosine)
+	if r.Ranking != 0 {
+		fmt.Fprintf(&b, "similarities between samples are ranked alike to %.4f (Spearman)\n", r.Ranking)
+	}
 	if r.Dynamic > 0 {
 		fmt.Fprintf(&b, "%d scales that the model computes from its input are fixed\n", r.Dynamic)
 	}
@@ -176,6 +179,9 @@ func reportPage(model string, calibration []byte, r *quant.Report) ([]byte, erro
 	v.fact("largest score agrees", fmt.Sprintf("in %.1f %% of %d rows", 100*r.Agreement, r.Rows))
 	v.fact("outputs' signal over noise", decibels(r.SNR)+" dB")
 	v.fact("cosine of outputs", fmt.Sprintf("%.4f on average, %.4f at least", r.Cosine, r.MinCosine))
+	if r.Ranking != 0 {
+		v.fact("ranking of similarities", fmt.Sprintf("%.4f (Spearman)", r.Ranking))
+	}
 	v.fact("outputs' error", fmt.Sprintf("%.3g on average, %.3g at most", r.MeanError, r.MaxError))
 	if r.Dynamic > 0 {
 		v.fact("scales fixed", fmt.Sprintf("%d that the model computes from its input", r.Dynamic))

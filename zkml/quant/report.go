@@ -26,6 +26,9 @@ type Report struct {
 	// one sample as a whole; outputs that are zero are left out.
 	Cosine    float64 `json:"cosine"`
 	MinCosine float64 `json:"min_cosine"`
+	// Ranking is Spearman's correlation between the similarities (cosines of the first output) of all pairs of samples by the model and by
+	// the integer program: whether embeddings find the same neighbours. It is 0 where there are fewer than four samples, or too large ones.
+	Ranking float64 `json:"similarity_ranking,omitempty"`
 	// Dynamic counts quantisations whose scale the model computes from the data and the program fixes.
 	Dynamic int `json:"dynamic_scales_fixed"`
 	// Advice says what would help the worst layer; empty when none is bad.
@@ -75,6 +78,12 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 		outputs[v] = &errorSum{tensor: b.program.Tensor(b.program.Outputs[i]), id: b.program.Outputs[i]}
 	}
 	agree, angles := 0, 0
+	var pairs similarities
+	if n := elements(b.m.Values[b.outputs[0]].Shape); len(samples) >= 4 && len(samples) <= 1<<10 && n*len(samples) <= 1<<25 {
+		pairs.first = b.outputs[0]
+	} else {
+		pairs.first = -1
+	}
 	r.MinCosine = 1
 	for i, x := range samples {
 		q, err := QuantizeInput(b.program, x)
@@ -95,6 +104,9 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 					o.add(t, integer[o.id])
 					rows, same := compareRows(t, integer[o.id], o.tensor.Shape)
 					r.Rows, agree = r.Rows+rows, agree+same
+					if id == pairs.first {
+						pairs.add(t, integer[o.id])
+					}
 					if c, ok := cosine(t, integer[o.id]); ok {
 						r.Cosine, r.MinCosine, angles = r.Cosine+c, min(r.MinCosine, c), angles+1
 					}
@@ -106,6 +118,7 @@ func Compare(m *onnx.Model, c *Calibration, samples [][]float64) (*Report, error
 			return nil, fmt.Errorf("sample %d: %w", i, err)
 		}
 	}
+	r.Ranking = pairs.ranking()
 	for j := range sums {
 		sums[j].finish(&r.Layers[j])
 	}
