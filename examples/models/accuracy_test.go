@@ -42,11 +42,7 @@ func TestAccuracy(t *testing.T) {
 			t.Skip("left to longer tests, or the same network as another file's")
 		}
 		m, s := read(t, n, file), set(t, n)
-		c, _, err := quant.Calibrate(m, s.Calibration, quant.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, w, err := quant.Build(m, c)
+		p, w, err := quant.Build(m, calibrated(t, n, file, m, s))
 		if err != nil {
 			t.Fatal(err)
 		}

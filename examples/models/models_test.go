@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/quant"
 )
 
 // folder holds all files; Embedded lacks the quantised ones.
@@ -58,6 +59,24 @@ func read(t *testing.T, n *Network, file *File) *onnx.Model {
 		t.Fatal(err)
 	}
 	return m
+}
+
+// calibrations are those of files that a test has calibrated, by network and file.
+var calibrations = map[string]*quant.Calibration{}
+
+// calibrated calibrates a file with defaults, once for all tests.
+func calibrated(t *testing.T, n *Network, file *File, m *onnx.Model, s *Set) *quant.Calibration {
+	t.Helper()
+	key := n.Name + "/" + file.File
+	if c := calibrations[key]; c != nil {
+		return c
+	}
+	c, _, err := quant.Calibrate(m, s.Calibration, quant.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	calibrations[key] = c
+	return c
 }
 
 func set(t *testing.T, n *Network) *Set {
