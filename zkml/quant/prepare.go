@@ -12,12 +12,16 @@ import (
 //	a / b        = a * (1 / b)            for a computed b; a constant b becomes its reciprocal
 //	max(a, b)    = b + relu(a - b)        unless one is a constant of one element
 //	min(a, b)    = a - relu(a - b)
+//
+// Products that are read in pieces are taken apart.
 func prepare(m *onnx.Model) *onnx.Model {
 	out := *m
 	out.Values = slices.Clone(m.Values)
-	out.Nodes = make([]onnx.Node, 0, len(m.Nodes))
+	apart(&out)
+	nodes := out.Nodes
+	out.Nodes = make([]onnx.Node, 0, len(nodes))
 	r := &rewriter{&out}
-	for _, n := range m.Nodes {
+	for _, n := range nodes {
 		v := &out.Values[n.Output]
 		switch {
 		case v.Int || v.Whole:
