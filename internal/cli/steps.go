@@ -149,7 +149,10 @@ func modelError(path string, err error) error {
 		return nil
 	}
 	code := ExitInput
-	if errors.Is(err, onnx.ErrUnsupported) {
+	switch {
+	case errors.Is(err, onnx.ErrOption):
+		code = ExitUsage
+	case errors.Is(err, onnx.ErrUnsupported):
 		code = ExitUnsupported
 	}
 	return withCode(code, fmt.Errorf("model %s: %w", path, err))

@@ -136,12 +136,12 @@ func (im *importer) inputsOf() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(im.fix)) {
 		if !seen[name] {
-			return unsupported("no input is named %s (given as fixed)", Quote(name))
+			return unknown("input", name, "given as fixed", im.names(func(Value) bool { return true }))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(im.ranges)) {
 		if id, ok := im.ids[name]; !ok || !im.m.Values[id].Int || im.m.Values[id].Const != nil {
-			return unsupported("no integer input is named %s (given with a range)", Quote(name))
+			return unknown("integer input", name, "given with a range", im.names(func(v Value) bool { return v.Int && v.Const == nil }))
 		}
 	}
 	if len(im.m.Inputs) == 0 {
@@ -149,10 +149,24 @@ func (im *importer) inputsOf() error {
 	}
 	for _, name := range slices.Sorted(maps.Keys(im.dims)) {
 		if _, used := im.m.Dims[name]; !used {
-			return unsupported("no axis of an input is named %s (given as a dimension)", Quote(name))
+			return unknown("axis of an input", name, "given as a dimension", slices.Sorted(maps.Keys(im.m.Dims)))
 		}
 	}
 	return nil
+}
+
+// names are those of the graph's inputs, without constants that old files list as such, whose values pass.
+func (im *importer) names(pass func(Value) bool) (out []string) {
+	for _, info := range im.graph.Input {
+		id, ok := im.ids[info.Name]
+		if !ok || !pass(im.m.Values[id]) {
+			continue
+		}
+		if _, fixed := im.fix[info.Name]; fixed || slices.Contains(im.m.Inputs, id) {
+			out = append(out, info.Name)
+		}
+	}
+	return out
 }
 
 // input defines one input. Integers wider than 16 bits are numbers of rows of a table, bounded when the table is seen, or masks of 0 and
@@ -312,7 +326,11 @@ func (im *importer) choose(names []string) error {
 	for _, name := range names {
 		i := slices.IndexFunc(im.graph.Output, func(o *onnxpb.ValueInfoProto) bool { return o.Name == name })
 		if i < 0 {
-			return unsupported("the graph has no output %s (asked for)", Quote(name))
+			there := make([]string, len(im.graph.Output))
+			for i, o := range im.graph.Output {
+				there[i] = o.Name
+			}
+			return unknown("output", name, "asked for", there)
 		}
 		im.wanted = append(im.wanted, im.graph.Output[i])
 	}

@@ -38,7 +38,7 @@ func TestChosenOutputs(t *testing.T) {
 	if _, err := onnx.Parse(file, onnx.Options{Outputs: []string{"Identity2.out"}}); err == nil || !strings.Contains(err.Error(), "does not depend on an input") {
 		t.Errorf("an input passed on: %v", err)
 	}
-	if _, err := onnx.Parse(file, onnx.Options{Outputs: []string{"x"}}); err == nil || !strings.Contains(err.Error(), `no output "x"`) {
+	if _, err := onnx.Parse(file, onnx.Options{Outputs: []string{"x"}}); !errors.Is(err, onnx.ErrOption) || !strings.Contains(err.Error(), `no output is named "x" (asked for); there are "Mul1.out", "Identity2.out", "Mystery3.out"`) {
 		t.Errorf("an output that is none: %v", err)
 	}
 }
@@ -114,9 +114,21 @@ func TestRanges(t *testing.T) {
 		t.Errorf("another range is the same model (%v)", err)
 	}
 	for _, ranges := range []map[string][2]int64{{"on": {3, 3}}, {"on": {0, 1 << 60}}, {"x": {0, 1}}, {"y": {0, 1}}} {
-		if _, err := read(ranges); !errors.Is(err, onnx.ErrUnsupported) {
+		want, text := onnx.ErrUnsupported, ""
+		if _, on := ranges["on"]; !on {
+			want, text = onnx.ErrOption, `there is "on"`
+		}
+		if _, err := read(ranges); !errors.Is(err, want) || !strings.Contains(err.Error(), text) {
 			t.Errorf("%v: %v", ranges, err)
 		}
+	}
+}
+
+// A number for an input that is none is refused, with the inputs there are, fixed ones among them.
+func TestFixedUnknown(t *testing.T) {
+	_, err := onnx.Parse(switched().Bytes(), onnx.Options{Outputs: []string{"Mul1.out"}, Fix: map[string]float64{"on": 1, "onn": 1}})
+	if !errors.Is(err, onnx.ErrOption) || errors.Is(err, onnx.ErrUnsupported) || !strings.Contains(err.Error(), `no input is named "onn" (given as fixed); there are "x", "on"`) {
+		t.Error(err)
 	}
 }
 
@@ -135,7 +147,7 @@ func TestAxesByPlace(t *testing.T) {
 		t.Errorf("shape %v, dimensions %v", got, m.Dims)
 	}
 	for _, dims := range []map[string]int{{"x:1": 3}, {"x:1": 3, "x:2": 0}, {"x:1": 3, "x:2": 5, "x:3": 6}, {"x:1": 3, "x:2": 5, "y:0": 1}} {
-		if _, err := onnx.Parse(file, onnx.Options{Dims: dims}); !errors.Is(err, onnx.ErrUnsupported) {
+		if _, err := onnx.Parse(file, onnx.Options{Dims: dims}); !errors.Is(err, onnx.ErrUnsupported) && !errors.Is(err, onnx.ErrOption) {
 			t.Errorf("%v: %v", dims, err)
 		}
 	}
