@@ -15,7 +15,7 @@ var rareLengths = []int{1, 2, 4, 8, 16}
 // Channels are taken out if the greatest weight of the others is at most 1/rareGain of the greatest, as few as leave no more than rareRest
 // times what the most would leave, and at most one of rareShare.
 const (
-	rareGain  = 2
+	rareGain  = 4
 	rareRest  = 1.25
 	rareShare = 16
 )

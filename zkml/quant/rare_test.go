@@ -30,7 +30,7 @@ func TestRareChannels(t *testing.T) {
 		{64, nil, nil},
 		{64, map[int]float32{5: -9}, []int{5}},
 		{64, map[int]float32{5: -9, 2: 1.9}, []int{2, 5}},
-		{64, map[int]float32{5: 1.9}, nil}, // less than twice the others
+		{64, map[int]float32{5: 3.9}, nil}, // less than four times the others
 		{64, map[int]float32{5: -9, 2: 8, 33: 7}, []int{1, 2, 5, 33}},
 		{64, map[int]float32{1: 9, 2: 9, 3: 9, 4: 9, 5: 9}, nil}, // more than a sixteenth
 		{15, map[int]float32{5: 90}, nil},
