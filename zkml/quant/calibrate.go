@@ -4,7 +4,7 @@
 // Build turns model and calibration into the program and its weights; it uses no arithmetic whose result could differ between machines, so
 // the same two files give the same bytes everywhere.
 //
-// Activations are symmetric integers (8 bits unless asked otherwise). Weight scales are chosen so that a sum's scale is the result's scale
+// Activations are symmetric integers, of as few bits from 8 on as outputs allow. Weight scales are chosen so that a sum's scale is the result's scale
 // times a power of two: requantisation is a shift and a table, never a multiplication. The table holds the activation function and the
 // clamp. Softmax, norms, maxima and divisions are compositions of sums and tables. Integers of quantised files stay as they are.
 // docs/onnx.md says how models map to programs.
