@@ -151,18 +151,25 @@ type Claim struct {
 	Z     []gf2.Element // Vars long for EqBits; else nil
 }
 
-// LengthError is a list that does not have the length that the statement gives it.
+// LengthError is a list that does not have the length that the statement gives it,
+// or a table or column of another length than an operation takes.
 type LengthError struct {
-	What      string
+	Op        string // the operation, empty for lists of statements and proofs
+	What      string // what is counted
+	Bound     string // "at least " or "at most " where Want is that
 	Want, Got int
 	class     error
 }
 
 func (e *LengthError) Error() string {
-	return fmt.Sprintf("%v: %s: got %d, want %d", e.class, e.What, e.Got, e.Want)
+	if e.class == nil {
+		return fmt.Sprintf("binary sum-check: %s: %d %s, want %s%d", e.Op, e.Got, e.What, e.Bound, e.Want)
+	}
+	return fmt.Sprintf("%v: %s: got %d, want %s%d", e.class, e.What, e.Got, e.Bound, e.Want)
 }
 
-// Unwrap returns ErrShape for a statement's list and ErrLength for a proof's.
+// Unwrap returns ErrShape for a statement's list, ErrLength for a proof's, and nothing
+// for what an operation was given.
 func (e *LengthError) Unwrap() error { return e.class }
 
 // Check says what is wrong with c, nil if nothing is: a *RangeError or a *LengthError.

@@ -22,22 +22,11 @@ var tablesSource = &kernel.Source{Name: "sumcheck/binary/prover/tables.cu", Text
 
 func tablesKernel(name string) device.Kernel { return device.Kernel{Source: tablesSource, Name: name} }
 
-// LengthError is a table or column of another length than an operation takes.
-type LengthError struct {
-	Op, What  string
-	Bound     string // "at least " or "at most " where Want is that
-	Want, Got int
-}
-
-func (e *LengthError) Error() string {
-	return fmt.Sprintf("binary sum-check: %s: %d %s, want %s%d", e.Op, e.Got, e.What, e.Bound, e.Want)
-}
-
 func checkLengths(op string, pairs ...any) error {
 	for i := 0; i < len(pairs); i += 3 {
 		what, want, got := pairs[i].(string), pairs[i+1].(int), pairs[i+2].(int)
 		if want != got {
-			return &LengthError{Op: op, What: what, Want: want, Got: got}
+			return &binary.LengthError{Op: op, What: what, Want: want, Got: got}
 		}
 	}
 	return nil
@@ -213,7 +202,7 @@ func splitPoint(vars int) int { return min(vars, max(5, (vars+1)/2)) }
 func Evaluate(q *device.Queue, table device.Buffer[gf2.Element], point []gf2.Element) (gf2.Element, error) {
 	var sum gf2.Element
 	if len(point) > maxEvaluated {
-		return sum, &LengthError{"evaluating", "coordinates", "at most ", maxEvaluated, len(point)}
+		return sum, &binary.LengthError{Op: "evaluating", What: "coordinates", Bound: "at most ", Want: maxEvaluated, Got: len(point)}
 	}
 	if err := checkLengths("evaluating", "elements", 1<<len(point), table.Len()); err != nil {
 		return sum, err
@@ -267,15 +256,15 @@ func EvaluateBits(q *device.Queue, table device.Buffer[uint32], columns int, poi
 	n := len(point)
 	switch {
 	case n < 5:
-		return nil, &LengthError{"evaluating bits", "coordinates", "at least ", 5, n}
+		return nil, &binary.LengthError{Op: "evaluating bits", What: "coordinates", Bound: "at least ", Want: 5, Got: n}
 	case n > maxEvaluated:
-		return nil, &LengthError{"evaluating bits", "coordinates", "at most ", maxEvaluated, n}
+		return nil, &binary.LengthError{Op: "evaluating bits", What: "coordinates", Bound: "at most ", Want: maxEvaluated, Got: n}
 	case columns < 1:
-		return nil, &LengthError{"evaluating bits", "columns", "at least ", 1, columns}
+		return nil, &binary.LengthError{Op: "evaluating bits", What: "columns", Bound: "at least ", Want: 1, Got: columns}
 	}
 	words := gf2.BitWords(n)
 	if have := table.Len() / words; have < columns {
-		return nil, &LengthError{"evaluating bits", "columns in the table", "at least ", columns, have}
+		return nil, &binary.LengthError{Op: "evaluating bits", What: "columns in the table", Bound: "at least ", Want: columns, Got: have}
 	}
 	if err := table.Use(q); err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func TestPack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var length *prover.LengthError
+		var length *binary.LengthError
 		for _, n := range []int{32, 65} {
 			if err := prover.Pack(q, words, devicetest.Upload(t, q, make([]gf2.Element, n))); !errors.As(err, &length) || length.Got != 2 || length.Want != (n+31)/32 {
 				t.Errorf("%d elements for 2 words: %v", n, err)
@@ -142,7 +142,7 @@ func TestEvaluate(t *testing.T) {
 				}
 			}
 		}
-		var length *prover.LengthError
+		var length *binary.LengthError
 		if _, err := prover.Evaluate(q, devicetest.Upload(t, q, elements(g, 7)), elements(g, 3)); !errors.As(err, &length) || length.Want != 8 || length.Got != 7 {
 			t.Errorf("7 elements in 3 variables: %v", err)
 		}
