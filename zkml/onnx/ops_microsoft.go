@@ -191,17 +191,21 @@ func averageCodes(scale float32, over int64, y codes) func(x []int64) int64 {
 	}
 }
 
+// unaryCodes are the codes of the one operand and of the result, with scales and zero points in inputs 1 to 4.
+func (t *translation) unaryCodes() (x, y codes, err error) {
+	if x, err = t.codesOf(1, 2, 0); err != nil {
+		return x, y, err
+	}
+	if y, err = t.codesOf(3, 4, 0); err != nil {
+		return x, y, err
+	}
+	return x, y, t.operand(0)
+}
+
 // qlinearUnary translates QLinearSigmoid and QLinearLeakyRelu into a table over the codes.
 func (t *translation) qlinearUnary() error {
-	x, err := t.codesOf(1, 2, 0)
+	x, y, err := t.unaryCodes()
 	if err != nil {
-		return err
-	}
-	y, err := t.codesOf(3, 4, 0)
-	if err != nil {
-		return err
-	}
-	if err := t.operand(0); err != nil {
 		return err
 	}
 	f := func(v float32) float32 {
@@ -271,15 +275,8 @@ func (t *translation) channelsFirst() (int, []int) {
 // qlinearPool sums the windows of centred codes and looks the average up by the sum. Windows of different numbers of elements are
 // brought to one by a common multiple.
 func (t *translation) qlinearPool() error {
-	c, err := t.codesOf(1, 2, 0)
+	c, y, err := t.unaryCodes()
 	if err != nil {
-		return err
-	}
-	y, err := t.codesOf(3, 4, 0)
-	if err != nil {
-		return err
-	}
-	if err := t.operand(0); err != nil {
 		return err
 	}
 	padding := t.attrs.flag("count_include_pad", false)
@@ -326,15 +323,8 @@ func gcd(a, b int64) int64 {
 }
 
 func (t *translation) qlinearGlobalPool() error {
-	c, err := t.codesOf(1, 2, 0)
+	c, y, err := t.unaryCodes()
 	if err != nil {
-		return err
-	}
-	y, err := t.codesOf(3, 4, 0)
-	if err != nil {
-		return err
-	}
-	if err := t.operand(0); err != nil {
 		return err
 	}
 	x, back := t.channelsFirst()
@@ -363,23 +353,17 @@ func (t *translation) qlinearGlobalPool() error {
 
 // qlinearSoftmax goes through real numbers: onnxruntime's integer version of the exponential is an approximation of its own.
 func (t *translation) qlinearSoftmax() error {
-	x, err := t.codesOf(1, 2, 0)
+	x, y, err := t.unaryCodes()
 	if err != nil {
-		return err
-	}
-	y, err := t.codesOf(3, 4, 0)
-	if err != nil {
-		return err
-	}
-	if err := t.operand(0); err != nil {
 		return err
 	}
 	rank := len(t.value(0).Shape)
-	axis, opset := t.attrs.int("axis", -1), t.attrs.int("opset", 13)
-	if axis < -int64(rank) || axis >= int64(rank) {
-		return malformed("%s: attribute \"axis\" is %d, the operand has rank %d", t.label, axis, rank)
+	opset := t.attrs.int("opset", 13)
+	axis, err := t.axis(-1, rank, true)
+	if err != nil {
+		return err
 	}
-	axes := []int{int((axis + int64(rank)) % int64(rank))}
+	axes := []int{axis}
 	for a := axes[0] + 1; a < rank && opset < 13; a++ {
 		axes = append(axes, a)
 	}
