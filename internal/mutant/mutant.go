@@ -11,7 +11,7 @@
 //	}
 //
 // Each mutant costs a build, so a plain go test tries the first of a list. Where
-// CI is set, a list gets one minute, and begins elsewhere every day; all of them
+// CI is set, a list gets 15 seconds, and begins elsewhere every day; all of them
 // run with ZKWARP_MUTANTS=all, none with ZKWARP_MUTANTS=none or -short. RunSome gives a
 // list less of CI's time.
 package mutant
@@ -54,7 +54,7 @@ const (
 	variable = "ZKWARP_MUTANTS"
 	few      = 1
 	limit    = 2 * time.Minute  // for one mutant: it may never end
-	share    = 25 * time.Second // of a list, where CI is set: then no other mutant begins
+	share    = 15 * time.Second // of a list, where CI is set: then no other mutant begins
 )
 
 // Run tries the mutants and fails the test for each one that is not killed.
@@ -105,7 +105,7 @@ func run(t *testing.T, mutants []Mutant, most, stride int) {
 }
 
 // stride is about what a share is enough for.
-const stride = 13
+const stride = 8
 
 // from is the mutants, beginning elsewhere every day: `stride` further on than the day before.
 func from(mutants []Mutant, day time.Time, stride int) []Mutant {
@@ -143,7 +143,7 @@ func Try(ctx context.Context, dir string, m Mutant) (Outcome, string, error) {
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-count=1", "-timeout", limit.String(), "-run", m.Tests, m.Package)
+	cmd := exec.CommandContext(ctx, "go", "test", "-overlay", overlay, "-vet=off", "-ldflags=-w", "-count=1", "-timeout", limit.String(), "-run", m.Tests, m.Package)
 	cmd.Dir = root
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(os.Environ(), variable+"=none")
