@@ -11,7 +11,9 @@
 // is missing skips its subtest, or fails it when the comma-separated list
 // ZKWARP_REQUIRE names it, or when it is simt and CI is set.
 // ZKWARP_TEST_DEVICES, a list too, restricts the run to some devices; tests that
-// compare bytes still take them from the cpu.
+// compare bytes still take them from the cpu. ZKWARP_TEST_LIST names a file: a run
+// of all tests writes into it which of them asked for simt, and where the file
+// is there, Main runs those alone, and all kernels have to run as ever.
 package devicetest
 
 import (
@@ -64,6 +66,9 @@ func Open(t testing.TB, name string) *device.Device {
 
 func open(t testing.TB, name string) *device.Device {
 	t.Helper()
+	if name == "simt" {
+		emulated.note(t.Name())
+	}
 	d, err := device.Open(name)
 	switch {
 	case err == nil:
@@ -209,14 +214,27 @@ func difference(before, after map[string]int64) string {
 // Main runs a package's tests and exits. Where the SIMT device works it then
 // fails if a kernel of the sources never ran on it, so that no kernel goes
 // untested; a run that leaves tests out (-run, -skip, -short) is not held to
-// that.
+// that, but one that leaves out by ZKWARP_TEST_LIST is.
 func Main(m *testing.M, sources ...*kernel.Source) {
-	code := m.Run()
-	if code == 0 && complete() {
-		if err := uncovered(sources); err != nil {
-			fmt.Fprintln(os.Stderr, "FAIL:", err)
-			code = 1
-		}
+	flag.Parse()
+	whole, list := complete(), os.Getenv(envList)
+	if !whole {
+		list = "" // what another selection of tests asked for is not all
+	}
+	restricted, err := restrict(list)
+	code := 1
+	if err == nil {
+		code = m.Run()
+	}
+	if code == 0 && whole {
+		err = uncovered(sources)
+	}
+	if code == 0 && err == nil && list != "" && !restricted {
+		err = emulated.write(list)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "FAIL:", err)
+		code = 1
 	}
 	os.Exit(code)
 }
