@@ -6,7 +6,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -233,8 +232,8 @@ func (d *binaryDemo) columnPath(name string) string {
 }
 
 func (d *binaryDemo) prepareFolder() error {
-	if err := os.MkdirAll(filepath.Join(d.out, "columns"), 0o755); err != nil {
-		return inputError("folder %s: %w", d.out, plainFS(err))
+	if err := d.temps.folder(filepath.Join(d.out, "columns")); err != nil {
+		return err
 	}
 	paths := []string{d.statementPath(), d.proofPath()}
 	for _, name := range d.params.Statement().Names {

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -136,8 +135,8 @@ func (d *demo) load() (err error) {
 		return usageError("--image %d: want 0 to %d", d.image, len(d.images)-1)
 	}
 	if d.out != "" {
-		if err := os.MkdirAll(d.out, 0o755); err != nil {
-			return inputError("folder %s: %w", d.out, plainFS(err))
+		if err := d.temps.folder(d.out); err != nil {
+			return err
 		}
 		if err := d.checkOutputs(d.files()...); err != nil {
 			return err

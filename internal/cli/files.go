@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 )
@@ -243,11 +244,34 @@ func place(temp, path string, force bool) error {
 }
 
 // temporaries are the unfinished files of this run, so that an interrupted
-// one leaves none.
+// one leaves none, and the folders that it made, which go with them if they are empty.
 type temporaries struct {
-	mu     sync.Mutex
-	names  map[string]bool
-	closed bool
+	mu      sync.Mutex
+	names   map[string]bool
+	folders []string // the outer ones first
+	closed  bool
+}
+
+// folder makes the folder at path, and those above it, where they are missing.
+func (t *temporaries) folder(path string) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.closed {
+		return errors.New("the program is stopping")
+	}
+	var missing []string
+	for at := filepath.Clean(path); ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(at); err == nil || !errors.Is(err, fs.ErrNotExist) || at == filepath.Dir(at) {
+			break
+		}
+		missing = append(missing, at)
+	}
+	slices.Reverse(missing)
+	t.folders = append(t.folders, missing...)
+	if err := os.MkdirAll(path, 0o755); err != nil {
+		return inputError("folder %s: %w", path, plainFS(err))
+	}
+	return nil
 }
 
 // create writes an output's data under a fresh temporary name beside it.
@@ -296,7 +320,8 @@ func (t *temporaries) remove(name string) {
 	}
 }
 
-// removeAll removes what is left and lets nothing new begin.
+// removeAll removes what is left, and folders that nothing was put into, and lets
+// nothing new begin.
 func (t *temporaries) removeAll() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -304,5 +329,8 @@ func (t *temporaries) removeAll() {
 	for name := range t.names {
 		os.Remove(name)
 	}
-	t.names = nil
+	for _, path := range slices.Backward(t.folders) {
+		os.Remove(path) // fails unless it is empty
+	}
+	t.names, t.folders = nil, nil
 }

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -49,7 +50,7 @@ func TestInterrupt(t *testing.T) {
 func interrupt(t *testing.T, exe string, delay time.Duration) bool {
 	t.Helper()
 	dir := t.TempDir()
-	cmd := exec.Command(exe, "demo", "--device", "cpu", "--out", dir)
+	cmd := exec.Command(exe, "demo", "--device", "cpu", "--out", filepath.Join(dir, "new", "folder"))
 	cmd.Env = append(os.Environ(), runAsProgram+"=1")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -120,6 +121,36 @@ func TestTemporaries(t *testing.T) {
 	}
 	if err := a.write(output{path: filepath.Join(dir, "y")}); err == nil {
 		t.Error("wrote after the end")
+	}
+	if err := a.temps.folder(filepath.Join(dir, "z")); err == nil {
+		t.Error("made a folder after the end")
+	}
+}
+
+// Folders that a run made go away if nothing was put into them; others stay.
+func TestTemporaryFolders(t *testing.T) {
+	dir := t.TempDir()
+	a := &app{}
+	there := filepath.Join(dir, "there")
+	if err := os.Mkdir(there, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{there, filepath.Join(there, "a", "b"), filepath.Join(dir, "c", "d"), filepath.Join(dir, "c", "e")} {
+		if err := a.temps.folder(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	file := filepath.Join(dir, "c", "e", "file")
+	writeFile(t, file, []byte("kept"))
+	if err := a.temps.folder(file); exitCode(err) != ExitInput {
+		t.Errorf("a file is no folder: %v", err)
+	}
+	a.temps.removeAll()
+	if left := names(t, there); len(left) != 0 {
+		t.Errorf("left %v in a folder that was there", left)
+	}
+	if left := names(t, filepath.Join(dir, "c")); !slices.Equal(left, []string{"e"}) || string(readBytes(t, file)) != "kept" {
+		t.Errorf("left %v", left)
 	}
 }
 
