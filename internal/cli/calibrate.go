@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zkwarp/zkwarp/zkml/onnx"
 	"github.com/zkwarp/zkwarp/zkml/quant"
 )
 
@@ -42,6 +43,7 @@ func (a *app) calibrateCommand() *cobra.Command {
 	var (
 		data, check []string
 		out, html   string
+		after       string
 		gate        quant.Gate
 		agreement   float64
 		f           calibrationFlags
@@ -50,7 +52,9 @@ func (a *app) calibrateCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calibrate MODEL --data PATH -o FILE.zkcal",
 		Short: "Choose the integer program of a model, and report its accuracy",
-		Long: "Runs the model on samples of its input and decides how its numbers become integers. The report compares the\n" +
+		Long: "MODEL is an ONNX file, or a folder with config.json and safetensors files of a decoder. Of a decoder, several --layers are calibrated\n" +
+			"one after the other, each on what the integer program before it gives, into a folder FILE.zkcal with a file for each.\n" +
+			"Runs the model on samples of its input and decides how its numbers become integers. The report compares the\n" +
 			"integer program with the model, tensor by tensor. --data is a file of samples or a folder of such files. A model with\n" +
 			"several inputs takes JSON or .npz files with an entry for each, or --data NAME=PATH for each. With --check the report is\n" +
 			"about other samples than the integers were chosen by. If the program is not as good as --min-agreement, --min-cosine\n" +
@@ -67,6 +71,17 @@ func (a *app) calibrateCommand() *cobra.Command {
 			paths := []string{out}
 			if html != "" {
 				paths = append(paths, html)
+			}
+			list, err := parseLayers(m.layers)
+			switch {
+			case err != nil:
+				return err
+			case len(list) > 0 && !isFolder(args[0]):
+				return usageError("calibrate --layers is for folders with a decoder; an ONNX model is calibrated whole, and setup --layers takes a piece of it")
+			case len(list) > 1 && (len(check) > 0 || gate != quant.Gate{}):
+				return usageError("--check, --min-agreement, --min-cosine and --min-snr go with one piece, --layers names %d", len(list))
+			case len(list) > 1:
+				return a.calibrateInParts(args[0], out, html, after, list, data, m, &f)
 			}
 			if err := a.checkOutputs(paths...); err != nil {
 				return err
@@ -88,9 +103,15 @@ func (a *app) calibrateCommand() *cobra.Command {
 					return err
 				}
 			}
+			o := f.options()
+			if after != "" {
+				if o.Given, err = a.formatAfter(after, modelInputs(model)); err != nil {
+					return err
+				}
+			}
 			p := a.startProgress("calibrate", 1)
 			p.begin(fmt.Sprintf("%d samples", len(samples)))
-			cal, report, err := quant.Calibrate(model, samples, f.options())
+			cal, report, err := quant.Calibrate(model, samples, o)
 			if err == nil && len(check) > 0 {
 				report, err = quant.Compare(model, cal, others)
 			}
@@ -124,6 +145,8 @@ func (a *app) calibrateCommand() *cobra.Command {
 	}
 	c.Flags().StringArrayVar(&data, "data", nil, "samples of the input: a JSON, .npy, .npz or PNG file, or a folder of them; or NAME=PATH for each input")
 	c.Flags().StringVarP(&out, "output", "o", "", "the calibration to write")
+	layersFlag(c, &m.layers)
+	c.Flags().StringVar(&after, "after", "", "for a piece of a decoder: the verifiers' key of the piece before, whose output's integers it is to take")
 	c.Flags().StringVar(&html, "html", "", "also write the report as a page, with the signal-to-noise ratio of each tensor as a bar")
 	c.Flags().StringArrayVar(&check, "check", nil, "samples that the report is about, instead of those of --data; in the same forms")
 	c.Flags().Float64Var(&agreement, "min-agreement", 0, "write nothing if the largest score is the model's in fewer rows, in percent")
@@ -132,6 +155,37 @@ func (a *app) calibrateCommand() *cobra.Command {
 	m.register(c)
 	f.register(c)
 	return c
+}
+
+// calibrateInParts is calibrate for pieces of a decoder that make up a chain.
+func (a *app) calibrateInParts(model, dir, html, after string, list []layers, data []string, m modelFlags, f *calibrationFlags) error {
+	switch {
+	case html != "" || after != "":
+		return usageError("--html and --after go with one piece, --layers names %d", len(list))
+	case dir == "-":
+		return usageError("the calibrations of several pieces make a folder, not standard output")
+	case list[0].from != 0:
+		return usageError("--layers %s: the first of several pieces must begin at 0", m.layers)
+	}
+	var paths []string
+	for k := range list {
+		if path := partFile(dir, k, ".zkcal"); isFolder(dir) {
+			paths = append(paths, path)
+		}
+	}
+	if err := a.checkOutputs(paths...); err != nil {
+		return err
+	}
+	samples := func(piece *onnx.Model) ([][]float64, error) { return a.loadSamples(data, modelInputs(piece)) }
+	reports, err := a.calibrateLayers(model, dir, list, m, samples, f.options())
+	if err != nil {
+		return err
+	}
+	var text strings.Builder
+	for k, r := range reports {
+		fmt.Fprintf(&text, "layers %s: the largest value agrees in %.1f %% of %d rows; mean error %.3g, largest %.3g\n", list[k], 100*r.Agreement, r.Rows, r.MeanError, r.MaxError)
+	}
+	return a.wrote(dir, map[string]any{"folder": dir, "parts": len(reports), "reports": reports}, "%s%s written", text.String(), dir)
 }
 
 // reportText is the accuracy report as a table.

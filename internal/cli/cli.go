@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -58,8 +59,9 @@ type app struct {
 	force     bool
 	args      []string // as given, for records of what was run
 
-	uses  []use // of files
-	stdin bool  // standard input has been read
+	usesMu sync.Mutex
+	uses   []use // of files
+	stdin  bool  // standard input has been read
 
 	log   *slog.Logger
 	temps temporaries
@@ -137,7 +139,7 @@ func (a *app) root() *cobra.Command {
 		},
 	}
 	f := root.PersistentFlags()
-	f.StringVar(&a.device, "device", "auto", "where to run: auto, cpu, cuda:N, cuda:all (for msm) or simt (kernels emulated, for tests)")
+	f.StringVar(&a.device, "device", "auto", "where to run: auto, cpu, cuda:N, cuda:all (for msm, and models in parts) or simt (kernels emulated, for tests)")
 	f.Var(&a.memory, "memory-budget", "device memory to use at most, such as 8GiB (default 80 % of what is free)")
 	f.BoolVar(&a.json, "json", false, "print one JSON object on standard output and nothing else there")
 	f.BoolVarP(&a.quiet, "quiet", "q", false, "print results only")

@@ -134,6 +134,27 @@ var errorCases = []errorCase{
 	{ExitUsage, "bench report"},
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --gpu --multi-gpu"},
 	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --chunk-budget-gb -1"},
+	{ExitUsage, "prove-model --model @/m.onnx --input @/x.json --layers 0:3"},
+	{ExitUsage, "prove --key @/m.pk --input @/x.json -o @/n --gpu --device cpu"},
+	{ExitUsage, "prove --key @/m.pk --input @/x.json -o @/n --keep-parts"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --layers 0:3 --parts 2"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --layers 3"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --layers 0:9"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --layers 0:2,2:4"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --layers 0:2,3:6"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --parts -1"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --chunk-budget-gb 0"},
+	{ExitUnsupported, "setup @/m.onnx --calibration @/m.zkcal -o @/n --chunk-budget-gb 1e-9"},
+	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --layers 0:3"},
+	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --tokens 3"},
+	{ExitUsage, "verify --key @/m.vk --input @/x.json --output @/x.out.json @/x.proof @/x.proof"},
+	{ExitUsage, "link @/m.vk"},
+	{ExitUsage, "link -o @/n"},
+	{ExitInput, "link @/m.vk @/m.pk -o @/n"},
+	{ExitInput, "prove --key @/m.pk --chain @/m.vk --input @/x.json -o @/n"},
+	{ExitInput, "prove --key @/none --input @/x.json -o @/n"},
+	{ExitInput, "inspect @/none"},
+	{ExitInput, "calibrate @/none --data @/x.json --tokens 3 -o @/n"},
 
 	{ExitInput, "bench whir --device cpu --case p3-whir-ratio"},
 	{ExitInput, "inspect @/x.json"},
@@ -305,6 +326,9 @@ func copyShared(t *testing.T) string {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
+		if e.IsDir() {
+			continue
+		}
 		writeFile(t, filepath.Join(to, e.Name()), readBytes(t, filepath.Join(from, e.Name())))
 	}
 	return to

@@ -117,6 +117,8 @@ func (a *app) use(path string, info fs.FileInfo, write bool) error {
 			info = target
 		}
 	}
+	a.usesMu.Lock()
+	defer a.usesMu.Unlock()
 	for _, u := range a.uses {
 		same := filepath.Clean(u.path) == filepath.Clean(path) || u.info != nil && info != nil && os.SameFile(u.info, info)
 		switch {

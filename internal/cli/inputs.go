@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
 	"math"
 	"os"
@@ -130,7 +132,7 @@ func (a *app) loadValues(paths []string, inputs []tensorio.Input) ([]float64, er
 		if err != nil {
 			return nil, err
 		}
-		values, err := tensorio.ReadOneInputs(data, inputs)
+		values, err := readOne(data, inputs)
 		if err != nil {
 			return nil, inputError("input %s: %w", paths[0], err)
 		}
@@ -142,7 +144,7 @@ func (a *app) loadValues(paths []string, inputs []tensorio.Input) ([]float64, er
 		if err != nil {
 			return nil, err
 		}
-		values, err := tensorio.ReadOneInputs(data, inputs[k:k+1])
+		values, err := readOne(data, inputs[k:k+1])
 		if err != nil {
 			return nil, inputError("input %s of %s: %w", f, tensorio.Name(inputs[k].Name), err)
 		}
@@ -195,7 +197,7 @@ func (a *app) samplesAt(path string, inputs []tensorio.Input) ([][]float64, erro
 		if err != nil {
 			return nil, err
 		}
-		part, err := tensorio.ReadInputs(data, inputs)
+		part, err := readSamples(data, inputs)
 		if err != nil {
 			return nil, inputError("samples %s: %w", f, err)
 		}
@@ -205,4 +207,53 @@ func (a *app) samplesAt(path string, inputs []tensorio.Input) ([][]float64, erro
 		return nil, inputError("samples %s: the folder is empty", path)
 	}
 	return out, nil
+}
+
+// readOne reads one sample, which may be the answer of the piece of the model before this one.
+func readOne(data []byte, inputs []tensorio.Input) ([]float64, error) {
+	if values, ok, err := answerInputs(data, inputs); ok {
+		return values, err
+	}
+	return tensorio.ReadOneInputs(data, inputs)
+}
+
+// readSamples is readOne for a file that may have several samples.
+func readSamples(data []byte, inputs []tensorio.Input) ([][]float64, error) {
+	if values, ok, err := answerInputs(data, inputs); ok {
+		return [][]float64{values}, err
+	}
+	return tensorio.ReadInputs(data, inputs)
+}
+
+// answerInputs takes inputs from an answer file: outputs by name where it has several. ok says whether it is one.
+func answerInputs(data []byte, inputs []tensorio.Input) (values []float64, ok bool, err error) {
+	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) || slices.ContainsFunc(inputs, func(in tensorio.Input) bool { return in.Name == "output_data" }) {
+		return nil, false, nil
+	}
+	var f struct {
+		Output  []json.RawMessage `json:"output_data"`
+		Kind    string            `json:"kind"`
+		Values  []float64         `json:"values"`
+		Outputs []outputFile      `json:"outputs"`
+	}
+	if json.Unmarshal(data, &f) != nil || len(f.Output) == 0 {
+		return nil, false, nil
+	}
+	if f.Kind != graph.NoPost.Kind.String() {
+		return nil, true, fmt.Errorf("an answer whose values are %s, which no piece of a model takes", f.Kind)
+	}
+	if len(f.Output) == 1 && len(inputs) == 1 {
+		f.Outputs = []outputFile{{Name: inputs[0].Name, Shape: inputs[0].Shape, Values: f.Values}}
+	}
+	for _, in := range inputs {
+		i := slices.IndexFunc(f.Outputs, func(o outputFile) bool { return o.Name == in.Name })
+		if i < 0 {
+			return nil, true, fmt.Errorf("an answer without the output %s, which is an input here", tensorio.Name(in.Name))
+		}
+		if o := &f.Outputs[i]; !slices.Equal(o.Shape, in.Shape) || len(o.Values) != tensorio.Elements(in.Shape) {
+			return nil, true, fmt.Errorf("the answer's %s has %d values and shape %s, want %s", tensorio.Name(in.Name), len(o.Values), tensorio.ShapeText(o.Shape), tensorio.ShapeText(in.Shape))
+		}
+		values = append(values, f.Outputs[i].Values...)
+	}
+	return values, true, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/zkwarp/zkwarp/bench"
 	"github.com/zkwarp/zkwarp/bitproof"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	"github.com/zkwarp/zkwarp/zkml/quant"
 )
@@ -31,6 +32,16 @@ func (a *app) inspectCommand() *cobra.Command {
 					return err
 				}
 			}
+			if isFolder(args[0]) {
+				if key != "" {
+					return usageError("--key goes with the proof of an answer, which %s is not", args[0])
+				}
+				v, err := a.inspectFolder(args[0], m, &e)
+				if err != nil {
+					return err
+				}
+				return a.inspected(v, html)
+			}
 			data, err := a.readFile("file", args[0])
 			if err != nil {
 				return err
@@ -50,19 +61,7 @@ func (a *app) inspectCommand() *cobra.Command {
 			}
 			digest := sha256.Sum256(data)
 			v.File, v.Bytes, v.SHA256 = args[0], len(data), hexText(digest[:])
-			if html != "" {
-				var page bytes.Buffer
-				if err := inspectPage(&page, v); err != nil {
-					return err
-				}
-				if err := a.write(output{path: html, data: page.Bytes()}); err != nil {
-					return err
-				}
-				if html == "-" {
-					return nil
-				}
-			}
-			return a.result(v, "%s", v.text())
+			return a.inspected(v, html)
 		},
 	}
 	c.Flags().StringVar(&html, "html", "", "also write a page with pictures: the graph, and the cost of each step")
@@ -70,7 +69,25 @@ func (a *app) inspectCommand() *cobra.Command {
 	c.Flags().StringVar(&e.calibration, "calibration", "", "for a model: its calibration, for exact costs")
 	c.Flags().BoolVar(&e.always, "estimate", false, "for a model: estimate costs however large it is, which runs it once")
 	m.register(c)
+	layersFlag(c, &m.layers)
 	return c
+}
+
+// inspected prints what was found, and writes the page if one is wanted.
+func (a *app) inspected(v *view, html string) error {
+	if html != "" {
+		var page bytes.Buffer
+		if err := inspectPage(&page, v); err != nil {
+			return err
+		}
+		if err := a.write(output{path: html, data: page.Bytes()}); err != nil {
+			return err
+		}
+		if html == "-" {
+			return nil
+		}
+	}
+	return a.result(v, "%s", v.text())
 }
 
 // calibrationMagic begins calibration files (docs/onnx.md).
@@ -97,6 +114,16 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 		v := viewKey("prover's key", vk)
 		v.fact("weights held", w.Count())
 		return v, nil
+	case magic == chunks.MagicChain:
+		c, err := a.decodeChain(path, data)
+		if err != nil {
+			return nil, err
+		}
+		return viewChain("verifiers' key of a chain", c), nil
+	case magic == chunks.MagicProof:
+		return viewChainProof(path, data)
+	case magic == chunks.MagicPart:
+		return viewPartProof(path, data)
 	case magic == zkml.MagicProof:
 		return viewProof(path, data, vk)
 	case magic == bitproof.Magic:

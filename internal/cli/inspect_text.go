@@ -59,7 +59,7 @@ func (t *table) text() string {
 				line[i] = fmt.Sprintf("%.4g", n)
 			default:
 				most := 40
-				if t.Columns[i] == "note" {
+				if t.Columns[i] == "note" || t.Columns[i] == "part" {
 					most = 120
 				}
 				line[i] = clip(fmt.Sprint(c), most)

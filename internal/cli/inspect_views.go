@@ -92,8 +92,8 @@ func viewKey(kind string, vk *zkml.VerifyingKey) *view {
 
 // addProgram lists a program's operations with what they cost.
 func (v *view) addProgram(p *graph.Program) {
-	ops := table{Name: "operations", Columns: []string{"operation", "output", "shape", "bounds", "parameters", "multiply-adds", "look-ups", "committed"}}
-	for _, op := range p.Ops {
+	ops := table{Name: "operations", Columns: []string{"number", "operation", "output", "shape", "bounds", "parameters", "multiply-adds", "look-ups", "committed"}}
+	for i, op := range p.Ops {
 		out := p.Tensor(op.Outputs()[0])
 		params, lookups, committed := 0, 0, 0
 		var from []string
@@ -115,7 +115,7 @@ func (v *view) addProgram(p *graph.Program) {
 		if _, ok := graph.TableOf(op); ok {
 			cost = 0
 		}
-		ops.Rows = append(ops.Rows, []any{op.Kind().String(), out.Name, tensorio.ShapeText(out.Shape),
+		ops.Rows = append(ops.Rows, []any{i, op.Kind().String(), out.Name, tensorio.ShapeText(out.Shape),
 			fmt.Sprintf("%d..%d", out.Lo, out.Hi), params, cost, lookups, committed})
 		v.nodes = append(v.nodes, node{Name: out.Name, Op: op.Kind().String(), Shape: tensorio.ShapeText(out.Shape), From: from, Cost: cost + lookups, Params: params})
 	}

@@ -27,6 +27,9 @@ func (a *app) mockCommand() *cobra.Command {
 					return err
 				}
 			}
+			if key != "" && isFolder(key) {
+				return a.mockChain(key, input, out, printed)
+			}
 			program, weights, err := a.mockProgram(args, calibration, key, m)
 			if err != nil {
 				return err
@@ -42,21 +45,7 @@ func (a *app) mockCommand() *cobra.Command {
 			if err != nil {
 				return inputError("input %s: %w", input, err)
 			}
-			answer, err := newAnswer(program, y)
-			if err != nil {
-				return err
-			}
-			if printed {
-				return a.printJSON(answer)
-			}
-			text, err := answer.encode()
-			if err != nil {
-				return err
-			}
-			if err := a.write(output{path: out, data: text}); err != nil {
-				return err
-			}
-			return a.wrote(out, answer, "answer   %s (not proved)\nwritten  %s", answer.text(), out)
+			return a.mocked(program, y, out, printed)
 		},
 	}
 	c.Flags().StringVar(&calibration, "calibration", "", "the calibration of the model")
@@ -65,6 +54,59 @@ func (a *app) mockCommand() *cobra.Command {
 	c.Flags().StringVarP(&out, "output", "o", "-", "where to write the answer")
 	m.register(c)
 	return c
+}
+
+// mocked writes the answer of a run without a proof.
+func (a *app) mocked(program *graph.Program, y []int32, out string, printed bool) error {
+	answer, err := newAnswer(program, y)
+	if err != nil {
+		return err
+	}
+	if printed {
+		return a.printJSON(answer)
+	}
+	text, err := answer.encode()
+	if err != nil {
+		return err
+	}
+	if err := a.write(output{path: out, data: text}); err != nil {
+		return err
+	}
+	return a.wrote(out, answer, "answer   %s (not proved)\nwritten  %s", answer.text(), out)
+}
+
+// mockChain runs the parts of a chain one after the other.
+func (a *app) mockChain(dir string, input []string, out string, printed bool) error {
+	keys, err := a.loadProvers(dir)
+	if err != nil {
+		return err
+	}
+	program := face(keys.chain)
+	x, err := a.loadInput(input, program)
+	if err != nil {
+		return err
+	}
+	var made [][]int32
+	for k, pk := range keys.keys {
+		part := pk.VerifyingKey().Program()
+		if err := a.enough(keys.chain.PartName(k), programBytes(part)); err != nil {
+			return err
+		}
+		in, err := keys.chain.PartInput(k, x, made)
+		if err != nil {
+			return inputError("input %s: %w", input, err)
+		}
+		y, err := zkml.Mock(part, pk.Weights(), in)
+		if err != nil {
+			return inputError("input %s: %s: %w", input, keys.chain.PartName(k), err)
+		}
+		made = append(made, y)
+	}
+	y, err := keys.chain.Output(made)
+	if err != nil {
+		return err
+	}
+	return a.mocked(program, y, out, printed)
 }
 
 func (a *app) mockProgram(args []string, calibration, key string, m modelFlags) (*graph.Program, *graph.Weights, error) {

@@ -79,10 +79,24 @@ func (p *progress) begin(stage string) {
 func (p *progress) rename(stage string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.stage == "" {
+		p.since = time.Now()
+	}
 	p.stage = stage
 	if p.lines != nil && time.Since(p.last) >= lineEvery {
 		p.last = time.Now()
 		fmt.Fprintf(p.lines, "zkwarp %s: %s, %s (stage %d of %d)\n", p.verb, oneLine(stage), durationText(time.Since(p.since)), p.done+1, max(p.total, p.done+1))
+	}
+}
+
+// count records that one of several things that run side by side has ended.
+func (p *progress) count() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.stage = ""
+	p.done++
+	if p.bar != nil {
+		p.bar.SetCurrent(int64(p.done))
 	}
 }
 

@@ -1,14 +1,15 @@
 package cli
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
-	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
 )
@@ -17,8 +18,8 @@ func (a *app) proveModelCommand() *cobra.Command {
 	var (
 		model, out  string
 		input, data []string
-		gpu, multi  bool
-		chunk       float64
+		cut         cutFlags
+		multi       multiFlags
 		m           modelFlags
 		f           calibrationFlags
 	)
@@ -32,14 +33,17 @@ func (a *app) proveModelCommand() *cobra.Command {
 			if model == "" || len(input) == 0 {
 				return usageError("pass --model FILE.onnx and --input FILE")
 			}
-			name, err := a.gpuFlags(cmd, gpu, multi, chunk)
+			if err := cut.check(cmd); err != nil {
+				return err
+			}
+			name, err := multi.device(a, cmd)
 			if err != nil {
 				return err
 			}
 			var names []string
 			if out != "" {
 				names = []string{out + ".vk", out + ".pk", out + ".proof", out + ".out.json"}
-				if err := a.checkOutputs(names...); err != nil {
+				if err := a.checkOutputs(names[0], names[2], names[3]); err != nil {
 					return err
 				}
 			}
@@ -74,6 +78,24 @@ func (a *app) proveModelCommand() *cobra.Command {
 			}
 			x, err := quantiseInput(input, program, values)
 			if err != nil {
+				return err
+			}
+			plan, err := a.cutProgram(program, weights, decoderLayers(cal), &cut, name, zkprover.SetupOptions{})
+			if err != nil {
+				return err
+			}
+			if plan.parts != nil {
+				return a.proveModelInParts(cmd.Context(), name, model, plan.parts, x, weights.Count(), report, names)
+			}
+			if plan.program != program {
+				return usageError("--layers %s is a piece of the model, which prove-model proves whole: use setup and prove", cut.layers)
+			}
+			if out != "" {
+				if err := a.checkOutputs(names[1]); err != nil {
+					return err
+				}
+			}
+			if name, err = a.oneDevice(name); err != nil {
 				return err
 			}
 			vk, pk, setup, err := a.setupKeys(cmd.Context(), name, program, weights, zkprover.SetupOptions{})
@@ -122,41 +144,63 @@ func (a *app) proveModelCommand() *cobra.Command {
 				sizeText(int64(len(r.Proof))), security.Sum, durationText(verify), kept)
 		},
 	}
-	c.Flags().StringVar(&model, "model", "", "the ONNX model")
+	c.Flags().StringVar(&model, "model", "", "the model: an ONNX file, or a folder with a decoder")
 	inputFlag(c, &input)
 	c.Flags().StringArrayVar(&data, "data", nil, "samples for calibration, as calibrate takes them (default: the input alone)")
 	c.Flags().StringVarP(&out, "output", "o", "", "name for NAME.vk, NAME.pk, NAME.proof and NAME.out.json (default: keep nothing)")
-	c.Flags().BoolVar(&gpu, "gpu", false, "same as --device cuda:0")
-	c.Flags().BoolVar(&multi, "multi-gpu", false, "same as --device cuda:all; one proof uses the first GPU so far")
-	c.Flags().Float64Var(&chunk, "chunk-budget-gb", 0, "device memory to use at most, in GB; same as --memory-budget")
 	m.register(c)
 	f.register(c)
+	cut.register(c)
+	multi.register(c)
 	return c
 }
 
-// gpuFlags turns the short flags of prove-model into a device's name.
-func (a *app) gpuFlags(cmd *cobra.Command, gpu, multi bool, chunk float64) (string, error) {
-	if (gpu || multi) && cmd.Flags().Changed("device") || gpu && multi {
-		return "", usageError("pass only one of --device, --gpu and --multi-gpu")
+// proveModelInParts is the rest of prove-model for a model in parts.
+func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *partsOf, x []int32, weights int, report *quant.Report, names []string) error {
+	dir, partsDir := "", ""
+	if names != nil {
+		dir, partsDir = names[1], names[2]+".parts"
 	}
-	if cmd.Flags().Changed("chunk-budget-gb") {
-		if !(chunk > 0) || chunk > 1e6 {
-			return "", usageError("--chunk-budget-gb %v: want a positive number", chunk)
-		}
-		a.memory = byteSize(chunk * 1e9)
+	start := time.Now()
+	keys, setups, err := a.setupChain(ctx, name, parts, dir, zkprover.SetupOptions{})
+	if err != nil {
+		return err
 	}
-	switch {
-	case gpu:
-		return "cuda:0", nil
-	case multi:
-		all, err := device.OpenList("cuda:all")
+	setup := time.Since(start)
+	r, err := a.proveChain(ctx, name, keys, x, nil, partsDir)
+	if err != nil {
+		return err
+	}
+	start = time.Now()
+	if err := chunks.Verify(keys.chain, x, r.Y, r.Proof, nil); err != nil {
+		return rejected("verifying the proof that was just made: %w", err)
+	}
+	verify := time.Since(start)
+	answer, err := newAnswer(face(keys.chain), r.Y)
+	if err != nil {
+		return err
+	}
+	kept := ""
+	if names != nil {
+		text, err := answer.encode()
 		if err != nil {
-			return "", withCode(ExitDevice, err)
+			return err
 		}
-		if len(all) > 1 {
-			a.log.Warn("one proof uses one GPU so far", "gpus", len(all), "using", all[0].Name())
+		if _, err := a.writeChain(keys.chain, names[0], dir); err != nil {
+			return err
 		}
-		return all[0].Name(), nil
+		if err := a.write(output{path: names[2], data: r.proof}, output{path: names[3], data: text}); err != nil {
+			return err
+		}
+		a.removeParts(partsDir, parts.n)
+		kept = fmt.Sprintf("\nwritten  %s, %s, %s, %s", names[0], names[1], names[2], names[3])
 	}
-	return a.device, nil
+	bits, digest, proved := keys.chain.Security(), keys.chain.Digest(), newChainReport(keys.chain, r)
+	return a.result(map[string]any{
+		"answer": answer, "verified": true, "weights": weights, "setup_ms": milliseconds(setup), "setup_parts": setups, "prove_ms": milliseconds(r.time),
+		"verify_ms": milliseconds(verify), "proof_bytes": len(r.proof), "security_bits": bits, "key_digest": hexText(digest[:]), "calibration": report, "files": names,
+		"parts": proved.Parts, "devices": proved.Devices, "stages_ms": proved.Stages, "parts_kept": proved.Kept, "warnings": proved.Warnings,
+	}, "model    %s: %s weights; integers agree in %.1f %% of %d rows on %d samples\nanswer   %s\nsetup    %s in %s\nprove    %s\n%s\nproof    %s, %.1f bits (union), binding, not zero-knowledge\nverify   accepted in %s%s",
+		filepath.Base(model), grouped(int64(weights)), 100*report.Agreement, report.Rows, report.Samples, answer.text(), count(parts.n, "part"), durationText(setup),
+		durationText(r.time), proved.text(), sizeText(int64(len(r.proof))), bits, durationText(verify), kept)
 }

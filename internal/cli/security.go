@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -8,6 +9,7 @@ import (
 	"github.com/zkwarp/zkwarp/bitproof"
 	"github.com/zkwarp/zkwarp/whir/whirfile"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
 )
 
 func (a *app) securityCommand() *cobra.Command {
@@ -44,6 +46,9 @@ func (a *app) securityCommand() *cobra.Command {
 			if isStatement(data) {
 				return a.binarySecurity(args[0], data)
 			}
+			if artefact(data) == chunks.MagicChain {
+				return a.chainSecurity(args[0], data)
+			}
 			vk, err := decodeAnyKey(data)
 			if err != nil {
 				if m := artefact(data); m != zkml.MagicVerifyingKey && m != zkml.MagicProvingKey {
@@ -70,6 +75,31 @@ func (a *app) securityCommand() *cobra.Command {
 	c.Flags().IntVar(&f.tables, "tables", 1, "tables that share a commitment")
 	f.register(c)
 	return c
+}
+
+// chainSecurity prints the budget of a chain: that of every part, and of all together.
+func (a *app) chainSecurity(path string, data []byte) error {
+	chain, err := a.decodeChain(path, data)
+	if err != nil {
+		return err
+	}
+	type part struct {
+		Part    int     `json:"part"`
+		Name    string  `json:"name"`
+		Sum     float64 `json:"sum"`
+		Min     float64 `json:"min"`
+		MinTerm string  `json:"min_term"`
+	}
+	var parts []part
+	t := table{Columns: []string{"part", "bits in sum", "weakest", "step"}}
+	least := math.Inf(1)
+	for k, vk := range chain.Keys() {
+		r := zkml.Security(vk)
+		parts = append(parts, part{k + 1, chain.PartName(k), r.Sum, r.Min, r.MinTerm})
+		t.Rows = append(t.Rows, []any{chain.PartName(k), r.Sum, r.Min, r.MinTerm})
+		least = min(least, r.Min)
+	}
+	return a.result(map[string]any{"parts": parts, "sum": chain.Security(), "min": least}, "%s%.2f bits in sum over all parts, weakest step %.2f", t.text(), chain.Security(), least)
 }
 
 // decodeAnyKey reads the verifying key of either key file.

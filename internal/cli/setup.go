@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/whir"
@@ -34,11 +36,15 @@ func (a *app) setupCommand() *cobra.Command {
 		security         int
 		m                modelFlags
 		g                goalFlag
+		cut              cutFlags
+		multi            multiFlags
 	)
 	c := &cobra.Command{
 		Use:   "setup MODEL --calibration FILE.zkcal -o NAME",
 		Short: "Make the keys of a model: NAME.vk for verifiers, NAME.pk for provers",
-		Long: "The keys depend on nothing but the two files and the flags: anyone who has them gets the same bytes.\n" +
+		Long: "With --parts, --chunk-budget-gb or several --layers the model gets a key for each part, and NAME.pk is a folder; parts that an\n" +
+			"earlier run has left there are kept. With one --layers FROM:TO the keys are for that piece alone; zkwarp link joins pieces.\n" +
+			"The keys depend on nothing but the two files and the flags: anyone who has them gets the same bytes.\n" +
 			"NAME.pk holds the weights. NAME.vk holds a commitment to them and a proof that they are within their bounds.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -49,22 +55,41 @@ func (a *app) setupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if err := cut.check(cmd); err != nil {
+				return err
+			}
+			name, err := multi.device(a, cmd)
+			if err != nil {
+				return err
+			}
 			if security < zkml.MinSecurity {
 				return usageError("--security %d: at least %d", security, zkml.MinSecurity)
 			}
 			vkPath, pkPath := out+".vk", out+".pk"
-			if err := a.checkOutputs(vkPath, pkPath); err != nil {
-				return err
-			}
-			program, weights, err := a.loadProgram(args[0], calibration, m)
-			if err != nil {
+			if err := a.checkOutputs(vkPath); err != nil {
 				return err
 			}
 			o := zkprover.SetupOptions{Security: security, Commitment: whir.Options{Goal: goal}}
 			if public {
 				o.Mode = zkml.PublicWeights
 			}
-			vk, pk, took, err := a.setupKeys(cmd.Context(), a.device, program, weights, o)
+			plan, err := a.planSetup(args[0], calibration, m, &cut, name, o)
+			if err != nil {
+				return err
+			}
+			if plan.parts != nil {
+				return a.setupInParts(cmd.Context(), name, plan.parts, out, vkPath, pkPath, o)
+			}
+			if err := a.checkOutputs(pkPath); err != nil {
+				return err
+			}
+			if name, err = a.oneDevice(name); err != nil {
+				return err
+			}
+			vk, pk, took, err := a.setupKeys(cmd.Context(), name, plan.program, plan.weights, o)
+			if n := committed(plan.program); exitCode(err) == ExitUnsupported && n > mostCommitted {
+				err = fmt.Errorf("%w; with --parts or --chunk-budget-gb its %s committed entries are proved in parts", err, grouped(n))
+			}
 			if err != nil {
 				return err
 			}
@@ -91,6 +116,8 @@ func (a *app) setupCommand() *cobra.Command {
 	c.Flags().IntVar(&security, "security", zkml.MinSecurity, "least proven bits, all error terms added up")
 	m.register(c)
 	g.register(c)
+	cut.register(c)
+	multi.register(c)
 	return c
 }
 

@@ -16,7 +16,9 @@ import (
 	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/llm"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
@@ -28,6 +30,10 @@ import (
 type modelFlags struct {
 	dims, consts, ranges, outputs []string
 	batch                         int
+	// Of decoders.
+	tokens int
+	last   bool
+	layers string
 }
 
 func (f *modelFlags) register(c *cobra.Command) {
@@ -35,11 +41,21 @@ func (f *modelFlags) register(c *cobra.Command) {
 	c.Flags().IntVar(&f.batch, "batch", 1, "inputs in one proof: the length of first axes that have a symbolic one and no --dim")
 	c.Flags().StringArrayVar(&f.consts, "const", nil, "fix an input, INPUT=NUMBER for all of its elements: a mask that hides nothing, a switch")
 	c.Flags().StringArrayVar(&f.ranges, "range", nil, "bound an input of integers that are neither tokens nor masks, INPUT=LOW:HIGH")
+	c.Flags().IntVar(&f.tokens, "tokens", 0, "for a folder with a decoder: the number of tokens that a proof is about")
+	c.Flags().BoolVar(&f.last, "last-token", false, "for a folder with a decoder: scores after the last token only")
 	c.Flags().StringArrayVar(&f.outputs, "select", nil, "an output to keep, by name; may be repeated (default: all of them)")
 }
 
 // adopt takes the lengths of axes from a calibration, unless some are given.
 func (f *modelFlags) adopt(c *quant.Calibration) {
+	if o, ok := llm.OptionsOf(c.Dims); ok {
+		if f.tokens == 0 {
+			f.tokens = o.Tokens
+		}
+		f.last = f.last || o.LastToken
+		f.layers = layers{o.From, o.To}.String()
+		return
+	}
 	if len(f.dims) > 0 || f.batch > 1 {
 		return
 	}
@@ -100,6 +116,12 @@ func cutLast(s string) (name, value string, ok bool) {
 
 // loadModel reads and checks a model.
 func (a *app) loadModel(path string, f modelFlags) (*onnx.Model, error) {
+	if isFolder(path) {
+		return a.loadDecoder(path, f)
+	}
+	if f.tokens != 0 || f.last {
+		return nil, usageError("--tokens and --last-token are for folders with a decoder; model %s is a file", path)
+	}
 	data, err := a.readFile("model", path)
 	if err != nil {
 		return nil, err
@@ -173,23 +195,29 @@ func (a *app) loadCalibration(path string) (*quant.Calibration, error) {
 
 // loadProgram rebuilds the integer program from its two files.
 func (a *app) loadProgram(model, calibration string, f modelFlags) (*graph.Program, *graph.Weights, error) {
+	p, w, _, err := a.loadProgramLayers(model, calibration, f)
+	return p, w, err
+}
+
+// loadProgramLayers is loadProgram, with the layers that it has if it is a decoder's.
+func (a *app) loadProgramLayers(model, calibration string, f modelFlags) (*graph.Program, *graph.Weights, *layers, error) {
 	c, err := a.loadCalibration(calibration)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	f.adopt(c)
 	m, err := a.loadModel(model, f)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	p, w, err := quant.Build(m, c)
 	if err != nil {
 		if c.Model != m.SHA256 {
 			err = fmt.Errorf("%w (--const, --range and --select must be those that calibrate was given)", err)
 		}
-		return nil, nil, modelError(model, fmt.Errorf("with calibration %s: %w", calibration, err))
+		return nil, nil, nil, modelError(model, fmt.Errorf("with calibration %s: %w", calibration, err))
 	}
-	return p, w, nil
+	return p, w, decoderLayers(c), nil
 }
 
 func (a *app) loadVerifyingKey(path string) (*zkml.VerifyingKey, error) {
@@ -197,8 +225,15 @@ func (a *app) loadVerifyingKey(path string) (*zkml.VerifyingKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if artefact(data) == zkml.MagicProvingKey {
+	return decodeVerifyingKey(path, data)
+}
+
+func decodeVerifyingKey(path string, data []byte) (*zkml.VerifyingKey, error) {
+	switch artefact(data) {
+	case zkml.MagicProvingKey:
 		return nil, inputError("key %s is a prover's key; verifying takes the .vk file", path)
+	case chunks.MagicChain:
+		return nil, inputError("key %s is of a chain, where the key of one program is wanted", path)
 	}
 	vk, err := zkml.DecodeVerifyingKey(data)
 	if err != nil {
@@ -212,8 +247,11 @@ func (a *app) loadProvingKey(path string) (*zkprover.ProvingKey, error) {
 	if err != nil {
 		return nil, err
 	}
-	if artefact(data) == zkml.MagicVerifyingKey {
+	switch artefact(data) {
+	case zkml.MagicVerifyingKey:
 		return nil, inputError("key %s is a verifier's key; proving takes the .pk file", path)
+	case chunks.MagicChain:
+		return nil, inputError("key %s is a verifiers' key of a chain; proving takes the .pk folder", path)
 	}
 	pk, err := zkprover.DecodeProvingKey(data)
 	if err != nil {

@@ -17,17 +17,24 @@ func (a *app) verifyCommand() *cobra.Command {
 		m                    modelFlags
 	)
 	c := &cobra.Command{
-		Use:   "verify --key FILE.vk --input FILE --output FILE.out.json FILE.proof",
+		Use:   "verify --key FILE.vk --input FILE --output FILE.out.json FILE.proof...",
 		Short: "Check a proof",
-		Long:  "Exit code 0 means: the network in the key, run on this input, gives this output. Exit code 1 names the check that failed.",
-		Args:  cobra.ExactArgs(1),
+		Long: "Exit code 0 means: the network in the key, run on this input, gives this output. Exit code 1 names the check that failed.\n" +
+			"With the key of a model in parts the proof is one file, or the files of all parts, or a folder of them.",
+		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if key == "" || len(input) == 0 || answer == "" {
 				return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
 			}
-			vk, err := a.loadVerifyingKey(key)
+			chain, vk, err := a.loadAnyVerifyingKey(key)
 			if err != nil {
 				return err
+			}
+			if chain != nil {
+				return a.verifyChain(chain, args, input, answer, []byte(context), model, calibration, m)
+			}
+			if len(args) > 1 {
+				return usageError("unexpected argument %q: several proofs are those of parts, and go with the key of a chain", args[1])
 			}
 			x, err := a.loadInput(input, vk.Program())
 			if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"hash"
+	"maps"
 	"math"
 	"slices"
 
@@ -98,7 +99,34 @@ func Build(c *Config, w Weights, o Options) (*onnx.Model, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decoder: %w", err)
 	}
+	m.Dims = o.dims()
 	return m, nil
+}
+
+// Names of what a calibration notes of a decoder's options.
+const (
+	dimTokens = "tokens"
+	dimFrom   = "layers from"
+	dimTo     = "layers to"
+	dimLast   = "last token only"
+)
+
+// dims are the options as a model's dimensions, which its calibration keeps; those that are 0 are left out.
+func (o *Options) dims() map[string]int {
+	d := map[string]int{dimTokens: o.Tokens, dimTo: o.To}
+	if o.From > 0 {
+		d[dimFrom] = o.From
+	}
+	if o.LastToken {
+		d[dimLast] = 1
+	}
+	return d
+}
+
+// OptionsOf returns the options (but for Blocks) that a calibration's dimensions note; ok is false if it is not one of a decoder.
+func OptionsOf(dims map[string]int) (o Options, ok bool) {
+	o = Options{Tokens: dims[dimTokens], From: dims[dimFrom], To: dims[dimTo], LastToken: dims[dimLast] == 1}
+	return o, o.Tokens > 0 && maps.Equal(o.dims(), dims)
 }
 
 // builder is the state of one Build. The first error sticks.
