@@ -49,5 +49,30 @@ func CM31With(h Hash) *SchemeCM31 {
 		Symbols:    m31.Pairs,
 		Challenges: m31.Quads,
 		Words:      m31.Words,
+		Evaluate:   evaluateCM31,
 	}
+}
+
+// evaluateCM31 takes dot products with the powers of a point. A product with
+// a + i b is a times the coefficient plus b times i times it, so that the powers'
+// words are factors from the base field.
+func evaluateCM31(coeffs []m31.QM31, points []m31.CM31) []m31.QM31 {
+	n := len(coeffs)
+	twice := make([]m31.QM31, 0, 2*n)
+	for _, c := range coeffs {
+		twice = append(twice, c, c.MulI())
+	}
+	out, powers := make([]m31.QM31, len(points)), make([]m31.CM31, n)
+	for j, x := range points {
+		if n > 0 {
+			powers[0] = x.One()
+		}
+		// next is x^k, where k powers are known.
+		for k, next := 1, x; k < n; k, next = 2*k, next.Square() {
+			m := min(k, n-k)
+			m31.ScaleVecCM31(powers[k:k+m], powers[:m], next)
+		}
+		out[j] = m31.DotBase(m31.PairWords(powers), twice)
+	}
+	return out
 }

@@ -138,15 +138,20 @@ func ReceiveM31(tr TranscriptM31, p *M31Params, root merkle.Digest) (*M31Oracle,
 
 // Verify checks that the committed table satisfies the claims. It returns
 // nil, or an *Error that names the check that failed.
-func (o *M31Oracle) Verify(claims []M31Claim, pf *M31Proof) error {
+func (o *M31Oracle) Verify(claims []M31Claim, pf *M31Proof) error { return o.Begin(claims, pf)() }
+
+// Begin is the half of Verify that needs the transcript, and returns the other one
+// (Oracle.Begin).
+func (o *M31Oracle) Begin(claims []M31Claim, pf *M31Proof) (finish func() error) {
+	failed := func(err error) func() error { return func() error { return err } }
 	if pf == nil {
-		return failf(-1, CheckShape, "no proof")
+		return failed(failf(-1, CheckShape, "no proof"))
 	}
 	st, err := o.params.Statement(claims, pf.Halves)
 	if err != nil {
-		return err
+		return failed(err)
 	}
-	return o.oracle.Verify(st, &pf.Proof)
+	return o.oracle.Begin(st, &pf.Proof)
 }
 
 // Statement checks the claims against their halves and turns them into claims

@@ -24,6 +24,24 @@ type Scheme[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	Symbols    func([]W) []F
 	Challenges func([]W) []E
 	Words      func([]E) []W
+	// Evaluate, if not nil, evaluates univariate polynomials, given by coefficients
+	// from the constant one up, at all points. It is for fields that have a faster
+	// way than one product after the other.
+	Evaluate func(coeffs []E, points []F) []E
+}
+
+// evaluate is Evaluate, or Horner's rule.
+func (s *Scheme[W, F, E]) evaluate(coeffs []E, points []F) []E {
+	if s.Evaluate != nil {
+		return s.Evaluate(coeffs, points)
+	}
+	out := make([]E, len(points))
+	for j, x := range points {
+		for b := len(coeffs) - 1; b >= 0; b-- {
+			out[j] = s.Scale(out[j], x).Add(coeffs[b])
+		}
+	}
+	return out
 }
 
 // Transcript is what the verifier needs of a transcript.

@@ -2,6 +2,7 @@ package whir
 
 import (
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/merkle"
 )
 
@@ -9,6 +10,57 @@ import (
 // nil, or an *Error that names the check that failed. The transcript goes on
 // from where the commitment and what the caller absorbed since have left it.
 func (o *Oracle[W, F, E]) Verify(st Statement[W, E], pf *Proof[W, E]) error {
+	return o.Begin(st, pf)()
+}
+
+// Begin is the half of Verify that needs the transcript: it leaves it where Verify
+// would. The other half, hashing and folding the rows that were opened, is what it
+// returns, which may run at any time and beside other ones, so that the openings of
+// one proof are checked side by side; it returns what Verify would. The proof must
+// not change until then, and nothing is verified before.
+func (o *Oracle[W, F, E]) Begin(st Statement[W, E], pf *Proof[W, E]) (finish func() error) {
+	v := &verifier[W, F, E]{Oracle: o, pf: pf}
+	err := v.begin(st)
+	return func() error { return v.check(err) }
+}
+
+// verifier is what a run of the transcript gives. The verifier's claim is always
+// that the current table g satisfies <w, g> = sigma, where w is the sum of the
+// terms with all challenges so far substituted; check goes through it afterwards,
+// since no challenge depends on sigma.
+type verifier[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
+	*Oracle[W, F, E]
+	pf     *Proof[W, E]
+	rounds []round[F, E]
+	point  []E // the folding challenges of all rounds
+	mu     []E // the coefficients that combine the tables of a batch
+	sigma  E
+	terms  []term[E]
+}
+
+// round is a folding round: claims that it adds to the carried one, combined by
+// powers of gamma, and the indices that are queried after it.
+type round[F, E any] struct {
+	claims  []Claim[E]
+	gamma   E
+	from    int // folding challenges before it
+	indices []int
+	drawn   bool // the indices are
+	// What the opened rows are: domain points with the rows folded.
+	points []F
+	values []E
+}
+
+// term is coeff times a weight on the variables from the given one on.
+type term[E any] struct {
+	from   int
+	coeff  E
+	weight Weight[E]
+}
+
+// begin goes through the transcript up to its end or the first check that fails.
+func (v *verifier[W, F, E]) begin(st Statement[W, E]) error {
+	o, pf := v.Oracle, v.pf
 	if err := st.Check(o.params); err != nil {
 		return fail(-1, CheckStatement, err)
 	}
@@ -21,7 +73,8 @@ func (o *Oracle[W, F, E]) Verify(st Statement[W, E], pf *Proof[W, E]) error {
 	if err := o.scheme.canonical(pf); err != nil {
 		return fail(-1, CheckEncoding, err)
 	}
-	v := &verifier[W, F, E]{Oracle: o, pf: pf}
+	n := o.params.Rounds()
+	v.rounds = make([]round[F, E], n)
 	o.tr.Absorb(st.words)
 	if err := v.start(st.claims); err != nil {
 		return err
@@ -29,37 +82,24 @@ func (o *Oracle[W, F, E]) Verify(st Statement[W, E], pf *Proof[W, E]) error {
 	if err := v.fold(0); err != nil {
 		return err
 	}
-	root := o.root
-	for i := 1; i < o.params.Rounds(); i++ {
-		if err := v.shift(i, root); err != nil {
+	for i := 1; i < n; i++ {
+		if err := v.shift(i); err != nil {
 			return err
 		}
 		if err := v.fold(i); err != nil {
 			return err
 		}
-		root = pf.Rounds[i].Root
 	}
-	return v.finish(root)
-}
-
-// verifier is the state of a verification: the claim that the current table
-// g satisfies <w, g> = sigma, where w is the sum of the terms with all
-// challenges so far substituted.
-type verifier[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
-	*Oracle[W, F, E]
-	pf    *Proof[W, E]
-	sigma E
-	terms []term[E]
-	point []E // the folding challenges of all rounds
-	last  []E // those of the last round
-	mu    []E // the coefficients that combine the tables of a batch
-}
-
-// term is coeff times a weight on the variables from the given one on.
-type term[E any] struct {
-	from   int
-	coeff  E
-	weight Weight[E]
+	v.absorb(pf.Final...)
+	if err := v.query(n - 1); err != nil {
+		return err
+	}
+	for j := range o.params.RoundVars(n) {
+		if err := v.bind(n, v.pf.FinalFolds[j], 0); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // start combines the tables of a batch, and then the statement and the samples
@@ -86,8 +126,7 @@ func (v *verifier[W, F, E]) start(batch []BatchClaim[E]) error {
 		claims = append(claims, Claim[E]{c.Weight, value})
 	}
 	claims = append(claims, v.samples(0)...)
-	alpha := v.tr.Challenge()
-	v.add(claims, alpha, alpha.One())
+	v.rounds[0].claims, v.rounds[0].gamma = claims, v.tr.Challenge()
 	return nil
 }
 
@@ -105,96 +144,163 @@ func (v *verifier[W, F, E]) samples(i int) []Claim[E] {
 
 func (v *verifier[W, F, E]) absorb(e ...E) { v.tr.Absorb(v.scheme.Words(e)) }
 
-// add adds claims with coefficients coeff, coeff*ratio, ... to the carried
-// claim.
-func (v *verifier[W, F, E]) add(claims []Claim[E], ratio, coeff E) {
-	for _, c := range claims {
-		v.sigma = v.sigma.Add(coeff.Mul(c.Value))
-		v.terms = append(v.terms, term[E]{len(v.point), coeff, c.Weight})
-		coeff = coeff.Mul(ratio)
-	}
-}
-
 // fold goes through the sum-check rounds of folding round i.
 func (v *verifier[W, F, E]) fold(i int) error {
-	from, d := len(v.point), v.params.c.Rounds[i]
+	d := v.params.c.Rounds[i]
+	v.rounds[i].from = len(v.point)
 	for j := range d.Fold {
 		if err := v.bind(i, v.pf.Rounds[i].Folds[j], d.FoldWork); err != nil {
 			return err
 		}
 	}
-	v.last = v.point[from:]
 	return nil
 }
 
-// bind is one sum-check round. The value at 1 follows from the claim.
+// bind draws the challenge of one sum-check round.
 func (v *verifier[W, F, E]) bind(i int, f Fold[W, E], work int) error {
 	v.absorb(f.AtZero, f.Lead)
 	if err := v.tr.CheckWork(work, f.Nonce); err != nil {
 		return fail(i, CheckFoldWork, err)
 	}
-	r := v.tr.Challenge()
-	atOne := v.sigma.Sub(f.AtZero)
-	// c_0 (1-r) + c_1 r + c_lead r (r-1)
-	slope := atOne.Sub(f.AtZero).Add(f.Lead.Mul(r.Sub(r.One())))
-	v.sigma = f.AtZero.Add(r.Mul(slope))
-	v.point = append(v.point, r)
+	v.point = append(v.point, v.tr.Challenge())
 	return nil
 }
 
 // shift moves to the commitment of round i: claims about it are samples, and
-// the queried rows of the commitment before, whose root is given, folded.
-func (v *verifier[W, F, E]) shift(i int, root [8]W) error {
+// the queried rows of the commitment before, folded.
+func (v *verifier[W, F, E]) shift(i int) error {
 	next := v.pf.Rounds[i].Root
 	v.tr.Absorb(v.scheme.DigestWords(next))
 	claims := v.samples(i)
-	points, values, err := v.queries(i-1, root)
-	if err != nil {
+	if err := v.query(i - 1); err != nil {
 		return err
 	}
-	for j, x := range points {
-		claims = append(claims, Claim[E]{Sel[E]{Powers(v.scheme.Embed(x), v.params.RoundVars(i))}, values[j]})
-	}
-	gamma := v.tr.Challenge()
-	v.add(claims, gamma, gamma.Exp(FreshPower))
+	v.rounds[i].claims, v.rounds[i].gamma = claims, v.tr.Challenge()
 	return nil
 }
 
-// queries draws the indices into round i's tree, whose root is given, and
-// checks the opened rows. It returns, for each query, the domain point and
-// the row folded with the round's challenges.
-func (v *verifier[W, F, E]) queries(i int, root [8]W) (points []F, values []E, err error) {
-	p, o := v.params, &v.pf.Openings[i]
-	d := p.c.Rounds[i]
+// query draws the indices into round i's tree.
+func (v *verifier[W, F, E]) query(i int) error {
+	d, o := v.params.c.Rounds[i], &v.pf.Openings[i]
 	if err := v.tr.CheckWork(d.QueryWork, o.Nonce); err != nil {
-		return nil, nil, fail(i, CheckQueryWork, err)
+		return fail(i, CheckQueryWork, err)
 	}
-	logLeaves, width := p.LogLeaves(i), p.RowWords(i)
-	indices, err := v.tr.Indices(d.Queries, logLeaves)
+	indices, err := v.tr.Indices(d.Queries, v.params.LogLeaves(i))
 	if err != nil {
-		return nil, nil, fail(i, CheckOpening, err)
+		return fail(i, CheckOpening, err)
 	}
-	shape := merkle.Shape{Rows: 1 << logLeaves, RowWords: width, Arity: p.c.Arity}
+	v.rounds[i].indices, v.rounds[i].drawn = indices, true
+	return nil
+}
+
+// check checks everything that the transcript does not need; failed is what the
+// transcript ended with. The opened rows of all rounds are checked side by side,
+// and what is reported is the failure that comes first in the protocol.
+func (v *verifier[W, F, E]) check(failed error) error {
+	errs := make([]error, len(v.rounds))
+	parallel.For(len(v.rounds), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			if v.rounds[i].drawn {
+				errs[i] = v.open(i)
+			}
+		}
+	})
+	for _, err := range append(errs, failed) {
+		if err != nil {
+			return err
+		}
+	}
+	v.carry()
+	final, last := v.pf.Final, v.point[len(v.point)-v.params.RoundVars(len(v.rounds)):]
+	var value E
+	for b, e := range eqTable(last) {
+		value = value.Add(e.Mul(final[b]))
+	}
+	if weight := v.weight(); weight.Mul(value) != v.sigma {
+		return fail(-1, CheckFinalClaim, nil)
+	}
+	return nil
+}
+
+// open checks the rows of round i that were opened and folds them; those of the last
+// round must be what the final table gives.
+func (v *verifier[W, F, E]) open(i int) error {
+	p, o, r := v.params, &v.pf.Openings[i], &v.rounds[i]
+	root := v.root
+	if i > 0 {
+		root = v.pf.Rounds[i].Root
+	}
+	shape := merkle.Shape{Rows: 1 << p.LogLeaves(i), RowWords: p.RowWords(i), Arity: p.c.Arity}
 	opening := &merkle.OpeningOf[W]{Rows: o.Rows, Siblings: make([]merkle.DigestOf[W], len(o.Siblings))}
 	for j, s := range o.Siblings {
 		opening.Siblings[j] = s
 	}
-	rows, err := v.scheme.Hash.Verify(shape, root, indices, opening)
+	rows, err := v.scheme.Hash.Verify(shape, root, r.indices, opening)
 	if err != nil {
-		return nil, nil, fail(i, CheckOpening, err)
+		return fail(i, CheckOpening, err)
 	}
-	omega, eq := v.scheme.Root(logLeaves), eqTable(v.last)
+	omega, eq := v.scheme.Root(p.LogLeaves(i)), eqTable(v.point[r.from:r.from+p.c.Rounds[i].Fold])
 	folded := map[int]E{} // by index: repeated ones are folded once
-	for j, index := range indices {
+	for j, index := range r.indices {
 		value, ok := folded[index]
 		if !ok {
 			value = v.foldRow(i, eq, rows[j])
 			folded[index] = value
 		}
-		points = append(points, omega.Exp(uint64(index)))
-		values = append(values, value)
+		r.points = append(r.points, omega.Exp(uint64(index)))
+		r.values = append(r.values, value)
 	}
-	return points, values, nil
+	if i < len(v.rounds)-1 {
+		return nil
+	}
+	for j, at := range v.scheme.evaluate(v.pf.Final, r.points) {
+		if at != r.values[j] {
+			return failf(i, CheckFinalQuery, "query %d", j)
+		}
+	}
+	return nil
+}
+
+// carry goes through the claims of all rounds: sigma and the terms of the weight.
+func (v *verifier[W, F, E]) carry() {
+	for i := range v.rounds {
+		r := &v.rounds[i]
+		claims, coeff := r.claims, v.sigma.One()
+		if i > 0 {
+			before := &v.rounds[i-1]
+			for j, x := range before.points {
+				claims = append(claims, Claim[E]{Sel[E]{Powers(v.scheme.Embed(x), v.params.RoundVars(i))}, before.values[j]})
+			}
+			coeff = r.gamma.Exp(FreshPower)
+		}
+		for _, c := range claims {
+			v.sigma = v.sigma.Add(coeff.Mul(c.Value))
+			v.terms = append(v.terms, term[E]{r.from, coeff, c.Weight})
+			coeff = coeff.Mul(r.gamma)
+		}
+		for j, f := range v.pf.Rounds[i].Folds {
+			v.substitute(f, v.point[r.from+j])
+		}
+	}
+	for j, f := range v.pf.FinalFolds {
+		v.substitute(f, v.point[len(v.point)-len(v.pf.FinalFolds)+j])
+	}
+}
+
+// substitute is one sum-check round. The value at 1 follows from the claim.
+func (v *verifier[W, F, E]) substitute(f Fold[W, E], r E) {
+	atOne := v.sigma.Sub(f.AtZero)
+	// c_0 (1-r) + c_1 r + c_lead r (r-1)
+	slope := atOne.Sub(f.AtZero).Add(f.Lead.Mul(r.Sub(r.One())))
+	v.sigma = f.AtZero.Add(r.Mul(slope))
+}
+
+// weight is the value of all terms at the point.
+func (v *verifier[W, F, E]) weight() (sum E) {
+	for _, t := range v.terms {
+		sum = sum.Add(t.coeff.Mul(t.weight.Eval(v.point[t.from:])))
+	}
+	return sum
 }
 
 // foldRow is the multilinear extension of a row at the round's challenges. A
@@ -215,43 +321,6 @@ func (v *verifier[W, F, E]) foldRow(i int, eq []E, row []W) (sum E) {
 		sum = sum.Add(eq[c].Mul(s))
 	}
 	return sum
-}
-
-// finish checks the final table against the last tree, whose root is given,
-// and against the carried claim.
-func (v *verifier[W, F, E]) finish(root [8]W) error {
-	n, final := v.params.Rounds(), v.pf.Final
-	v.absorb(final...)
-	points, values, err := v.queries(n-1, root)
-	if err != nil {
-		return err
-	}
-	for j, x := range points {
-		var at E
-		for b := len(final) - 1; b >= 0; b-- {
-			at = v.scheme.Scale(at, x).Add(final[b])
-		}
-		if at != values[j] {
-			return failf(n-1, CheckFinalQuery, "query %d", j)
-		}
-	}
-	from := len(v.point)
-	for j := range v.params.RoundVars(n) {
-		if err := v.bind(n, v.pf.FinalFolds[j], 0); err != nil {
-			return err
-		}
-	}
-	var weight, value E
-	for _, t := range v.terms {
-		weight = weight.Add(t.coeff.Mul(t.weight.Eval(v.point[t.from:])))
-	}
-	for b, e := range eqTable(v.point[from:]) {
-		value = value.Add(e.Mul(final[b]))
-	}
-	if weight.Mul(value) != v.sigma {
-		return fail(-1, CheckFinalClaim, nil)
-	}
-	return nil
 }
 
 // eqTable is eq(r, b) for all b, the first coordinate being the top bit.

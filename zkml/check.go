@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/logup"
 	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/sumcheck"
@@ -271,44 +272,68 @@ func (r *run) merge() error {
 	if err != nil {
 		return reject(CheckMerge, err)
 	}
-	i := 0
-	for h := plan.Parameters; h < plan.Stacks; h++ {
-		s := &r.Plan.Stacks[h]
-		if len(s.Evals) == 0 {
-			continue
+	// The openings are checked once all challenges are known, side by side. What is
+	// reported is the failure that comes first in the protocol.
+	var rest []func() error
+	failed := func() error {
+		i := 0
+		for h := plan.Parameters; h < plan.Stacks; h++ {
+			s := &r.Plan.Stacks[h]
+			if len(s.Evals) == 0 {
+				continue
+			}
+			at, evals := res.PointOf(s.Vars), res.Evals[i]
+			i++
+			list, err := r.values.Claims(s)
+			if err != nil {
+				return err
+			}
+			if r.Plan.WeightEval(s, list, gamma, at) != evals[1] {
+				return rejectf(CheckMerge, "weight of %s", h)
+			}
+			finish, err := r.open(h, at, evals[0])
+			if err != nil {
+				return err
+			}
+			rest = append(rest, finish)
 		}
-		at, evals := res.PointOf(s.Vars), res.Evals[i]
-		i++
-		list, err := r.values.Claims(s)
+		return nil
+	}()
+	errs := make([]error, len(rest))
+	parallel.For(len(rest), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			errs[i] = rest[i]()
+		}
+	})
+	for _, err := range append(errs, failed) {
 		if err != nil {
-			return err
-		}
-		if r.Plan.WeightEval(s, list, gamma, at) != evals[1] {
-			return rejectf(CheckMerge, "weight of %s", h)
-		}
-		if err := r.open(h, at, evals[0]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// open checks a stack's value at a point.
-func (r *run) open(h plan.Home, at []m31.QM31, value m31.QM31) error {
+// open begins to check a stack's value at a point, and returns the rest of it.
+func (r *run) open(h plan.Home, at []m31.QM31, value m31.QM31) (finish func() error, err error) {
 	if o := r.oracles[h]; o != nil {
 		if r.proof.Openings[h] == nil {
-			return rejectf(CheckFormat, "no opening of %s", h)
+			return nil, rejectf(CheckFormat, "no opening of %s", h)
 		}
-		if err := o.Verify([]whir.M31Claim{{Point: at, Value: value}}, r.proof.Openings[h]); err != nil {
-			return reject(openingChecks[h], err)
-		}
-		return nil
+		opening := o.Begin([]whir.M31Claim{{Point: at, Value: value}}, r.proof.Openings[h])
+		return func() error {
+			if err := opening(); err != nil {
+				return reject(openingChecks[h], err)
+			}
+			return nil
+		}, nil
 	}
 	if h != plan.Parameters || r.st.params == nil {
-		return fmt.Errorf("zkml: %s have claims but no commitment", h)
+		return nil, fmt.Errorf("zkml: %s have claims but no commitment", h)
 	}
-	if mle.EvaluateBase(r.st.params, at) != value {
-		return reject(CheckOpenParams, nil)
-	}
-	return nil
+	return func() error {
+		if mle.EvaluateBase(r.st.params, at) != value {
+			return reject(CheckOpenParams, nil)
+		}
+		return nil
+	}, nil
 }

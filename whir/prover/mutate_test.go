@@ -54,6 +54,56 @@ func (k *kind[W, F, E]) mutated() map[string]whir.Config {
 	return out
 }
 
+// Checks are made side by side and some of them late; what is reported of several
+// faults is the first one in the protocol's order all the same.
+func TestFirstFailure(t *testing.T) {
+	t.Run("m31", func(t *testing.T) { testFirstFailure(t, kindM31()) })
+	t.Run("babybear4", func(t *testing.T) { testFirstFailure(t, kindBabyBear4()) })
+}
+
+func testFirstFailure[W field.Base[W], F field.Element[F], E field.Element[E]](t *testing.T, k *kind[W, F, E]) {
+	var one W
+	one = one.FromUint64(1)
+	sc := k.scenario(t, 8, k.shapes()["work"])
+	root, pf := sc.prove(t, queue(t), tamper[W, E]{}, k.recorder())
+	row := func(i int) func() {
+		return func() { pf.Openings[i].Rows[0] = pf.Openings[i].Rows[0].Add(one) }
+	}
+	nonce := func() { // of the last queries: two bits of work, which the next nonce has not done
+		pf.Openings[2].Nonce[0] = pf.Openings[2].Nonce[0].Add(one)
+	}
+	last := func() { pf.FinalFolds[0].Lead = pf.FinalFolds[0].Lead.Add(pf.FinalFolds[0].Lead.One()) }
+	for _, c := range []struct {
+		name  string
+		cheat []func()
+		round int
+		check whir.Check
+	}{
+		{"two rows", []func(){row(2), row(0)}, 0, whir.CheckOpening},
+		{"two later rows", []func(){row(2), row(1)}, 1, whir.CheckOpening},
+		{"row and later work", []func(){nonce, row(1)}, 1, whir.CheckOpening},
+		{"work alone", []func(){nonce}, 2, whir.CheckQueryWork},
+		{"work and a row after it", []func(){nonce, row(2)}, 2, whir.CheckQueryWork},
+		{"last fold", []func(){last}, -1, whir.CheckFinalClaim},
+		{"last fold and a row", []func(){last, row(2)}, 2, whir.CheckOpening},
+	} {
+		enc, err := k.scheme.AppendProof(nil, sc.p, pf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range c.cheat {
+			f()
+		}
+		var e *whir.Error
+		if err := k.verify(sc.p, root, sc.statement(), pf); !errors.As(err, &e) || e.Round != c.round || e.Check != c.check {
+			t.Errorf("%s: %v, want round %d: %s", c.name, err, c.round, c.check)
+		}
+		if pf, err = k.scheme.DecodeProof(sc.p, enc); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // Every word of the encoding, changed to another canonical word and to words
 // that are not canonical.
 func TestEveryWord(t *testing.T) {

@@ -11,7 +11,8 @@ import (
 func TestMutants(t *testing.T) {
 	const check, verify, key, proof, values = "zkml/check.go", "zkml/verify.go", "zkml/key.go", "zkml/proof.go", "zkml/internal/plan/values.go"
 	list := []mutant.Mutant{
-		{Name: "openings not verified", File: check, Old: "if err := o.Verify([]whir.M31Claim{{Point: at, Value: value}}, r.proof.Openings[h]); err != nil {", New: "if err := o.Verify([]whir.M31Claim{{Point: at, Value: value}}, r.proof.Openings[h]); err != nil && false {", Tests: "TestOtherCommitments"},
+		{Name: "openings not verified", File: check, Old: "if err := opening(); err != nil {", New: "if err := opening(); err != nil && false {", Tests: "TestOtherCommitments"},
+		{Name: "openings' failures not reported", File: check, Old: "errs[i] = rest[i]()", New: "_, errs[i] = rest[i](), nil", Tests: "TestOtherCommitments"},
 		{Name: "public parameters not evaluated", File: check, Old: "if mle.EvaluateBase(r.st.params, at) != value {", New: "if mle.EvaluateBase(r.st.params, at) != value && false {", Tests: "TestPublicWeights"},
 		{Name: "leaf numerators not compared", File: check, Old: "if num != claim.P {", New: "if num != claim.P && false {", Tests: "TestFractions|TestEvaluations"},
 		{Name: "leaf denominators not compared", File: check, Old: "if den != claim.Q {", New: "if den != claim.Q && false {", Tests: "TestFractions|TestEvaluations"},
