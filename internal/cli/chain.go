@@ -13,6 +13,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // A model that is proved in parts has a chain of keys. Its verifiers' key is one file, as other models' is; its provers' key is a folder of the
@@ -95,7 +96,7 @@ func face(c *chunks.Chain) *graph.Program {
 	for k, vk := range keys {
 		part := vk.Program()
 		for i, s := range c.Wiring(k) {
-			if s.Part < 0 && isTokens(part, part.Inputs[i]) {
+			if s.Part < 0 && zkmlfile.IsTokens(part, part.Inputs[i]) {
 				p.Ops = append(p.Ops, graph.Embed{Tokens: p.Inputs[s.Index]})
 			}
 		}

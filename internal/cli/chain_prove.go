@@ -13,6 +13,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	chainprover "github.com/zkwarp/zkwarp/zkml/chunks/prover"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // partSuffix ends the names of files with the proof of one part.
@@ -233,11 +234,11 @@ func (a *app) proveWithChain(ctx context.Context, dir, name, out string, input [
 	if err != nil {
 		return err
 	}
-	answer, err := newAnswer(program, r.Y)
+	answer, err := zkmlfile.NewAnswer(program, r.Y)
 	if err != nil {
 		return err
 	}
-	text, err := answer.encode()
+	text, err := answer.Encode()
 	if err != nil {
 		return err
 	}
@@ -258,7 +259,7 @@ func (a *app) proveWithChain(ctx context.Context, dir, name, out string, input [
 	return a.wrote(out, map[string]any{
 		"proof": out, "output": answerPath, "answer": answer, "prove_ms": milliseconds(r.time), "proof_bytes": len(r.proof), "proof_sha256": hexText(digest[:]),
 		"parts": report.Parts, "devices": report.Devices, "stages_ms": report.Stages, "parts_kept": report.Kept, "parts_stale": report.Stale, "warnings": report.Warnings,
-	}, "answer   %s\nprove    %s in %s, %d of them kept from before\n%s\nwritten  %s (%s), %s%s", answer.text(), count(len(report.Parts), "part"), durationText(r.time),
+	}, "answer   %s\nprove    %s in %s, %d of them kept from before\n%s\nwritten  %s (%s), %s%s", answerText(answer), count(len(report.Parts), "part"), durationText(r.time),
 		report.Kept, report.text(), out, sizeText(int64(len(r.proof))), answerPath, kept)
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // demoImage is shown unless another is asked for: a seven with a bar.
@@ -56,7 +57,7 @@ type demo struct {
 	pk      *zkprover.ProvingKey
 	x       []int32
 	proved  *proved
-	answer  *answerFile
+	answer  *zkmlfile.Answer
 	verify  time.Duration
 	result  demoResult
 }
@@ -230,7 +231,7 @@ func (d *demo) prove() error {
 		return err
 	}
 	r := &d.result
-	if d.answer, err = newAnswer(d.program, d.proved.Y); err != nil {
+	if d.answer, err = zkmlfile.NewAnswer(d.program, d.proved.Y); err != nil {
 		return err
 	}
 	digest := sha256.Sum256(d.proved.Proof)
@@ -268,7 +269,7 @@ func (d *demo) leave() error {
 	if err != nil {
 		return err
 	}
-	answer, err := d.answer.encode()
+	answer, err := d.answer.Encode()
 	if err != nil {
 		return err
 	}

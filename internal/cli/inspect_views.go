@@ -10,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	"github.com/zkwarp/zkwarp/zkml/quant"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // viewAnswer shows what an answer file says. Whether it is true takes a proof,
@@ -22,9 +23,9 @@ func viewAnswer(path string, data []byte) (*view, error) {
 		answer  *int
 		label   string
 		answers []int
-		outputs []outputFile
+		outputs []zkmlfile.Output
 	}{}
-	if err := decodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label,
+	if err := zkmlfile.DecodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.answer, "label": &f.label,
 		"answers": &f.answers, "outputs": &f.outputs}); err != nil {
 		return nil, inputError("file %s: a JSON object, but no answer: %w", path, err)
 	}

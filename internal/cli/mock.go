@@ -5,6 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 func (a *app) mockCommand() *cobra.Command {
@@ -58,21 +59,21 @@ func (a *app) mockCommand() *cobra.Command {
 
 // mocked writes the answer of a run without a proof.
 func (a *app) mocked(program *graph.Program, y []int32, out string, printed bool) error {
-	answer, err := newAnswer(program, y)
+	answer, err := zkmlfile.NewAnswer(program, y)
 	if err != nil {
 		return err
 	}
 	if printed {
 		return a.printJSON(answer)
 	}
-	text, err := answer.encode()
+	text, err := answer.Encode()
 	if err != nil {
 		return err
 	}
 	if err := a.write(output{path: out, data: text}); err != nil {
 		return err
 	}
-	return a.wrote(out, answer, "answer   %s (not proved)\nwritten  %s", answer.text(), out)
+	return a.wrote(out, answer, "answer   %s (not proved)\nwritten  %s", answerText(answer), out)
 }
 
 // mockChain runs the parts of a chain one after the other.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 func (a *app) proveCommand() *cobra.Command {
@@ -75,11 +76,11 @@ func (a *app) proveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			answer, err := newAnswer(program, r.Y)
+			answer, err := zkmlfile.NewAnswer(program, r.Y)
 			if err != nil {
 				return err
 			}
-			text, err := answer.encode()
+			text, err := answer.Encode()
 			if err != nil {
 				return err
 			}
@@ -99,7 +100,7 @@ func (a *app) proveCommand() *cobra.Command {
 				"prove_ms": milliseconds(r.time), "stages_ms": stageObject(r.Timings), "proof_bytes": len(file),
 				"proof_sha256": hexText(digest[:]), "work": countsObject(r),
 			})
-			return a.wrote(out, object, "answer   %s\nprove    %s  total %s\nwritten  %s (%s%s), %s", answer.text(), stageText(r.Timings), durationText(r.time),
+			return a.wrote(out, object, "answer   %s\nprove    %s  total %s\nwritten  %s (%s%s), %s", answerText(answer), stageText(r.Timings), durationText(r.time),
 				out, sizeText(int64(len(file))), what, answerPath)
 		},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 func (a *app) proveModelCommand() *cobra.Command {
@@ -111,12 +112,12 @@ func (a *app) proveModelCommand() *cobra.Command {
 				return rejected("verifying the proof that was just made: %w", err)
 			}
 			verify := time.Since(start)
-			answer, err := newAnswer(program, r.Y)
+			answer, err := zkmlfile.NewAnswer(program, r.Y)
 			if err != nil {
 				return err
 			}
 			if out != "" {
-				text, err := answer.encode()
+				text, err := answer.Encode()
 				if err != nil {
 					return err
 				}
@@ -140,7 +141,7 @@ func (a *app) proveModelCommand() *cobra.Command {
 				"security_bits": security.Sum, "security_bits_min_round": security.Min, "key_digest": hexText(digest[:]), "calibration": report, "files": names,
 			}, "device   %s\nmodel    %s: %s weights; integers agree in %.1f %% of %d rows on %d samples\nanswer   %s\nsetup    %s\nprove    %s  total %s\nproof    %s, %.1f bits (union), binding, not zero-knowledge\nverify   accepted in %s%s",
 				r.device.Info(), filepath.Base(model), grouped(int64(weights.Count())), 100*report.Agreement, report.Rows, report.Samples,
-				answer.text(), durationText(setup), stageText(r.Timings), durationText(r.time),
+				answerText(answer), durationText(setup), stageText(r.Timings), durationText(r.time),
 				sizeText(int64(len(r.Proof))), security.Sum, durationText(verify), kept)
 		},
 	}
@@ -176,13 +177,13 @@ func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *
 		return rejected("verifying the proof that was just made: %w", err)
 	}
 	verify := time.Since(start)
-	answer, err := newAnswer(face(keys.chain), r.Y)
+	answer, err := zkmlfile.NewAnswer(face(keys.chain), r.Y)
 	if err != nil {
 		return err
 	}
 	kept := ""
 	if names != nil {
-		text, err := answer.encode()
+		text, err := answer.Encode()
 		if err != nil {
 			return err
 		}
@@ -201,6 +202,6 @@ func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *
 		"verify_ms": milliseconds(verify), "proof_bytes": len(r.proof), "security_bits": bits, "key_digest": hexText(digest[:]), "calibration": report, "files": names,
 		"parts": proved.Parts, "devices": proved.Devices, "stages_ms": proved.Stages, "parts_kept": proved.Kept, "warnings": proved.Warnings,
 	}, "model    %s: %s weights; integers agree in %.1f %% of %d rows on %d samples\nanswer   %s\nsetup    %s in %s\nprove    %s\n%s\nproof    %s, %.1f bits (union), binding, not zero-knowledge\nverify   accepted in %s%s",
-		filepath.Base(model), grouped(int64(weights)), 100*report.Agreement, report.Rows, report.Samples, answer.text(), count(parts.n, "part"), durationText(setup),
+		filepath.Base(model), grouped(int64(weights)), 100*report.Agreement, report.Rows, report.Samples, answerText(answer), count(parts.n, "part"), durationText(setup),
 		durationText(r.time), proved.text(), sizeText(int64(len(r.proof))), bits, durationText(verify), kept)
 }

@@ -66,9 +66,23 @@ func imageAxes(shape []int, pictureHeight, pictureWidth int) (channels, height, 
 		}
 		return 0, 0, 0, fmt.Errorf("png: %d x %d pixels, the model takes %d values", pictureWidth, pictureHeight, flat[0])
 	}
-	n := len(shape)
-	if n < 2 {
+	if len(shape) < 2 {
 		return 0, 0, 0, fmt.Errorf("png: the model takes %s, not an image", ShapeText(shape))
+	}
+	channels, height, width, ok := ImageAxes(shape)
+	if !ok {
+		return 0, 0, 0, fmt.Errorf("png: the model takes %s, not one image", ShapeText(shape))
+	}
+	return channels, height, width, nil
+}
+
+// ImageAxes is the size of the picture that a shape stands for: [channels,] height,
+// width, with 1 or 3 channels, and everything before of length 1. ok is false for other
+// shapes; a flat list is no picture of its own, but takes those with that many pixels.
+func ImageAxes(shape []int) (channels, height, width int, ok bool) {
+	n := len(shape)
+	if n < 2 || len(squeeze(shape)) == 1 {
+		return 0, 0, 0, false
 	}
 	channels, height, width = 1, shape[n-2], shape[n-1]
 	rest := shape[:n-2]
@@ -76,10 +90,7 @@ func imageAxes(shape []int, pictureHeight, pictureWidth int) (channels, height, 
 		channels = rest[len(rest)-1]
 		rest = rest[:len(rest)-1]
 	}
-	if Elements(rest) != 1 || (channels != 1 && channels != 3) {
-		return 0, 0, 0, fmt.Errorf("png: the model takes %s, not one image", ShapeText(shape))
-	}
-	return channels, height, width, nil
+	return channels, height, width, Elements(rest) == 1 && (channels == 1 || channels == 3)
 }
 
 // planes copies one image out of a picture, channel by channel.

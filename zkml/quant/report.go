@@ -314,43 +314,5 @@ func compareRows(real *onnx.Tensor, integer []int32, shape []int) (rows, same in
 	return len(a), same
 }
 
-// QuantizeInput converts the inputs' elements (all inputs one after the other, row-major) to the program's input codes, rounding to nearest. It
-// refuses a wrong count, NaN and infinities, and values outside the calibrated range, naming the element.
-func QuantizeInput(p *graph.Program, x []float64) ([]int32, error) {
-	if len(p.Inputs) > 1 && len(x) != p.InputLen() {
-		return nil, fmt.Errorf("%d values, expected %d for the %d inputs", len(x), p.InputLen(), len(p.Inputs))
-	}
-	q := make([]int32, 0, len(x))
-	for _, id := range p.Inputs {
-		in := p.Tensor(id)
-		n := in.Len()
-		if len(p.Inputs) == 1 {
-			n = len(x)
-		}
-		codes, err := quantizeOne(in, x[:n])
-		if err != nil {
-			return nil, err
-		}
-		q, x = append(q, codes...), x[n:]
-	}
-	return q, nil
-}
-
-func quantizeOne(in *graph.Tensor, x []float64) ([]int32, error) {
-	if len(x) != in.Len() {
-		return nil, fmt.Errorf("input %q: %d values, expected %d for shape %v", in.Name, len(x), in.Len(), in.Shape)
-	}
-	q := make([]int32, len(x))
-	for i, v := range x {
-		if math.IsNaN(v) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("input %q, element %d is %g, expected a finite number", in.Name, i, v)
-		}
-		code := math.Round(v / in.Scale)
-		if code < float64(in.Lo) || code > float64(in.Hi) {
-			return nil, fmt.Errorf("input %q, element %d is %g, expected %.6g to %.6g (the calibrated range)", in.Name, i, v,
-				float64(in.Lo)*in.Scale, float64(in.Hi)*in.Scale)
-		}
-		q[i] = int32(code)
-	}
-	return q, nil
-}
+// QuantizeInput converts the inputs' elements to the program's input codes, as graph.Program's method of that name does.
+func QuantizeInput(p *graph.Program, x []float64) ([]int32, error) { return p.QuantizeInput(x) }

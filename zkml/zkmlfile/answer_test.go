@@ -1,7 +1,8 @@
-package cli
+package zkmlfile
 
 import (
 	"encoding/json"
+	"errors"
 	"math"
 	"testing"
 
@@ -29,21 +30,21 @@ func TestAnswer(t *testing.T) {
 		{Kind: graph.PostArgMax, Axis: 1, Span: 1},
 	} {
 		p := scores(t, post)
-		f, err := newAnswer(p, y)
+		f, err := NewAnswer(p, y)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if f.Kind != post.Kind.String() || f.Answer == nil || *f.Answer != 1 || f.Label != "green" {
 			t.Errorf("%v: %+v", post.Kind, f)
 		}
-		data, err := f.encode()
+		data, err := f.Encode()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := decodeAnswer(data, p); err != nil || len(got) != 3 || got[1] != 500 {
+		if got, err := DecodeAnswer(data, p); err != nil || len(got) != 3 || got[1] != 500 {
 			t.Errorf("%v: read back %v, %v", post.Kind, got, err)
 		}
-		// A derived field that says something else is a rejection.
+		// A derived field that says something else is an error of its own.
 		for field, value := range map[string]any{"kind": "guess", "values": []float64{-1}, "answer": 2, "label": "red"} {
 			var object map[string]any
 			if err := json.Unmarshal(data, &object); err != nil {
@@ -54,30 +55,30 @@ func TestAnswer(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := decodeAnswer(forged, p); exitCode(err) != ExitRejected {
+			if _, err := DecodeAnswer(forged, p); !errors.Is(err, ErrDerived) {
 				t.Errorf("%v with another %s: %v", post.Kind, field, err)
 			}
 		}
 	}
-	if f, err := newAnswer(scores(t, graph.Post{Kind: graph.PostSoftmax, Axis: 1, Span: 1}), y); err != nil || math.Abs(f.Values[0]+f.Values[1]+f.Values[2]-1) > 1e-12 {
+	if f, err := NewAnswer(scores(t, graph.Post{Kind: graph.PostSoftmax, Axis: 1, Span: 1}), y); err != nil || math.Abs(f.Values[0]+f.Values[1]+f.Values[2]-1) > 1e-12 {
 		t.Errorf("probabilities %v, %v", f, err)
 	}
 }
 
 func FuzzDecodeAnswer(f *testing.F) {
 	p := scores(f, graph.Post{Kind: graph.PostSoftmax, Axis: 1, Span: 1})
-	good, err := newAnswer(p, []int32{1, 2, 3})
+	good, err := NewAnswer(p, []int32{1, 2, 3})
 	if err != nil {
 		f.Fatal(err)
 	}
-	data, err := good.encode()
+	data, err := good.Encode()
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(data)
 	f.Add([]byte(`{"output_data": [[1, 2, 3]]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		y, err := decodeAnswer(data, p)
+		y, err := DecodeAnswer(data, p)
 		if err == nil && len(y) != 3 {
 			t.Fatalf("accepted %d values", len(y))
 		}
@@ -89,7 +90,7 @@ func FuzzDecodeAnswer(f *testing.F) {
 func TestAmbiguousAnswer(t *testing.T) {
 	p := scores(t, graph.NoPost)
 	const good = `"output_data": [[-10, 500, 20]]`
-	if _, err := decodeAnswer([]byte("{"+good+"}"), p); err != nil {
+	if _, err := DecodeAnswer([]byte("{"+good+"}"), p); err != nil {
 		t.Fatal(err)
 	}
 	for _, text := range []string{
@@ -109,7 +110,7 @@ func TestAmbiguousAnswer(t *testing.T) {
 		`{"output_data": [[-10, 500.0, 20]]}`,
 		`{"output_data": {"0": [-10, 500, 20]}}`,
 	} {
-		if y, err := decodeAnswer([]byte(text), p); err == nil {
+		if y, err := DecodeAnswer([]byte(text), p); err == nil {
 			t.Errorf("%s is read as %v", text, y)
 		}
 	}
