@@ -1,5 +1,5 @@
-// Command wasm-verify serves a page that verifies WHIR openings in the browser,
-// and makes them there.
+// Command wasm-verify serves pages that verify in the browser: what networks
+// answered, and WHIR openings, which it makes there too.
 //
 //	go run ./examples/wasm-verify              # then open http://localhost:8787
 //	go run ./examples/wasm-verify --out site   # the page as files, for any web server

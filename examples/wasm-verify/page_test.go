@@ -144,23 +144,34 @@ func (b *browser) click(selector string) {
 	b.call("POST", b.element(selector)+"/click", map[string]any{}, nil)
 }
 
-func (b *browser) choose(files ...string) {
+func (b *browser) clear() {
 	b.t.Helper()
 	b.js("document.getElementById('files').value = ''; document.getElementById('verdict').textContent = ''; return ''")
+}
+
+// add drops files on the page.
+func (b *browser) add(files ...string) {
+	b.t.Helper()
+	b.clear()
 	b.call("POST", b.element("#files")+"/value", map[string]any{"text": strings.Join(files, "\n")}, nil)
+}
+
+// choose is add, and waits for a verdict.
+func (b *browser) choose(files ...string) {
+	b.t.Helper()
+	b.add(files...)
 	b.wait("a verdict", func() bool { return b.text("verdict") != "" })
 }
 
-// The page verifies real files, rejects spoiled ones by name, says what is no
-// proof, and proves.
-func TestPage(t *testing.T) {
-	b := open(t)
+// site builds the pages, serves them and opens the one for networks.
+func site(t *testing.T, b *browser) (address string) {
+	t.Helper()
 	dir, ctx := t.TempDir(), context.Background()
 	size, err := build(ctx, dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if size > 12<<20 {
+	if size > 14<<20 {
 		t.Errorf("verify.wasm has %d bytes", size)
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -176,28 +187,67 @@ func TestPage(t *testing.T) {
 			t.Error(err)
 		}
 	})
-	b.call("POST", "/url", map[string]any{"url": "http://" + l.Addr().String() + "/"}, nil)
-	b.wait("the verifier to load", func() bool { return b.text("state") == "Ready." })
+	return "http://" + l.Addr().String() + "/"
+}
 
-	made, err := engine.Prove(ctx, engine.Options{Scheme: engine.Schemes()[0][0], Vars: 16, Seed: "1", Bits: 100}, nil, func(string) {})
+func (b *browser) visit(page string) {
+	b.t.Helper()
+	b.call("POST", "/url", map[string]any{"url": page}, nil)
+	b.wait("the verifier to load", func() bool { return b.text("state") == "Ready." })
+}
+
+// quiet fails the test for what the browser's console has.
+func (b *browser) quiet() {
+	b.t.Helper()
+	var log []struct{ Level, Message string }
+	b.call("POST", "/se/log", map[string]any{"type": "browser"}, &log)
+	for _, l := range log {
+		b.t.Errorf("the browser's console: %s: %s", l.Level, l.Message)
+	}
+}
+
+func file(t *testing.T, name string, data []byte) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestPages has both pages in one browser.
+func TestPages(t *testing.T) {
+	b := open(t)
+	address := site(t, b)
+	for _, c := range []struct {
+		name, page string
+		run        func(*testing.T, *browser)
+	}{{"network", "", testNetwork}, {"opening", "whir.html", testOpening}} {
+		t.Run(c.name, func(t *testing.T) {
+			b.t = t
+			b.visit(address + c.page)
+			c.run(t, b)
+			b.quiet()
+		})
+		b.t = t
+	}
+}
+
+// testOpening has the page verify real files, reject spoiled ones by name, say what is no
+// proof, and prove.
+func testOpening(t *testing.T, b *browser) {
+	made, err := engine.Prove(context.Background(), engine.Options{Scheme: engine.Schemes()[0][0], Vars: 16, Seed: "1", Bits: 100}, nil, func(string) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	file := func(name string, data []byte) string {
-		path := filepath.Join(t.TempDir(), name)
-		if err := os.WriteFile(path, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	b.choose(file("opening.bundle", made.Bundle))
+	b.choose(file(t, "opening.bundle", made.Bundle))
 	if got := b.text("verdict"); !strings.HasPrefix(got, "Accepted") {
 		t.Fatalf("a good bundle: %s: %s", got, b.text("reason"))
 	}
 	if got := b.text("about"); !strings.Contains(got, made.Report.Commitment) || !strings.Contains(got, "All errors together") {
 		t.Errorf("the page does not show the commitment and its security: %s", got)
 	}
-	screenshot(t, b)
+	screenshot(t, b, "whir")
 
 	b.js("document.getElementById('verdict').textContent = ''; return ''")
 	b.click("#tamper")
@@ -207,11 +257,11 @@ func TestPage(t *testing.T) {
 	}
 	bad := bytes.Clone(made.Bundle)
 	bad[len(bad)/2] ^= 1 // in a row
-	b.choose(file("tampered.bundle", bad))
+	b.choose(file(t, "tampered.bundle", bad))
 	if got := b.text("verdict"); !strings.HasPrefix(got, "Rejected by the check: ") {
 		t.Errorf("a tampered bundle: %s: %s", got, b.text("reason"))
 	}
-	b.choose(file("short.bundle", made.Bundle[:1000]))
+	b.choose(file(t, "short.bundle", made.Bundle[:1000]))
 	if got := b.text("verdict"); !strings.HasPrefix(got, "These files are not a proof") {
 		t.Errorf("a bundle cut short: %s", got)
 	}
@@ -225,31 +275,26 @@ func TestPage(t *testing.T) {
 		t.Errorf("the page says: %s", got)
 	}
 	t.Log(b.text("progress"))
-	var log []struct{ Level, Message string }
-	b.call("POST", "/se/log", map[string]any{"type": "browser"}, &log)
-	for _, l := range log {
-		t.Errorf("the browser's console: %s: %s", l.Level, l.Message)
-	}
 }
 
-// screenshot puts a picture of the page into the file that ZKWARP_SCREENSHOT
-// names, if it is set.
-func screenshot(t testing.TB, b *browser) {
-	path := os.Getenv("ZKWARP_SCREENSHOT")
-	if path == "" {
+// screenshot puts a picture of the page into a file of the folder that
+// ZKWARP_SCREENSHOT names, if it is set.
+func screenshot(t testing.TB, b *browser, name string) {
+	dir := os.Getenv("ZKWARP_SCREENSHOT")
+	if dir == "" {
 		return
 	}
 	var picture string
 	b.call("GET", "/screenshot", nil, &picture)
 	data, err := base64.StdEncoding.DecodeString(picture)
-	if err = errors.Join(err, os.WriteFile(path, data, 0o644)); err != nil {
+	if err = errors.Join(err, os.WriteFile(filepath.Join(dir, "wasm-verify-"+name+".png"), data, 0o644)); err != nil {
 		t.Error(err)
 	}
 }
 
 // The page is one folder of files without a place elsewhere.
 func TestPageIsSelfContained(t *testing.T) {
-	for _, name := range []string{"index.html", "style.css", "app.js", "worker.js"} {
+	for _, name := range []string{"index.html", "whir.html", "style.css", "common.js", "network.js", "whir.js", "worker.js"} {
 		data, err := page.ReadFile("page/" + name)
 		if err != nil {
 			t.Fatal(err)

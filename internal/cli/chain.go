@@ -11,9 +11,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
-	"github.com/zkwarp/zkwarp/zkml/graph"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
-	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // A model that is proved in parts has a chain of keys. Its verifiers' key is one file, as other models' is; its provers' key is a folder of the
@@ -83,35 +81,6 @@ func (a *app) loadProvers(dir string) (*provers, error) {
 		p.keys = append(p.keys, pk)
 	}
 	return p, nil
-}
-
-// face is what a chain is from outside: a program without the steps in between.
-func face(c *chunks.Chain) *graph.Program {
-	p := &graph.Program{Post: graph.NoPost}
-	keys := c.Keys()
-	for _, t := range c.Inputs() {
-		p.Inputs = append(p.Inputs, graph.TensorID(len(p.Tensors)))
-		p.Tensors = append(p.Tensors, *t)
-	}
-	for k, vk := range keys {
-		part := vk.Program()
-		for i, s := range c.Wiring(k) {
-			if s.Part < 0 && zkmlfile.IsTokens(part, part.Inputs[i]) {
-				p.Ops = append(p.Ops, graph.Embed{Tokens: p.Inputs[s.Index]})
-			}
-		}
-	}
-	outputs := c.Outputs()
-	for _, s := range outputs {
-		part := keys[s.Part].Program()
-		p.Outputs = append(p.Outputs, graph.TensorID(len(p.Tensors)))
-		p.Tensors = append(p.Tensors, *part.Tensor(part.Outputs[s.Index]))
-		p.Name, _, _ = strings.Cut(part.Name, " (part ")
-		if len(outputs) == 1 && len(part.Outputs) == 1 {
-			p.Post, p.Labels = part.Post, slices.Clone(part.Labels)
-		}
-	}
-	return p
 }
 
 // chainWork is the work of all parts.

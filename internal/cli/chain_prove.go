@@ -221,7 +221,7 @@ func (a *app) proveWithChain(ctx context.Context, dir, name, out string, input [
 	if err != nil {
 		return err
 	}
-	program := face(keys.chain)
+	program := zkmlfile.Face(keys.chain)
 	x, err := a.loadInput(input, program)
 	if err != nil {
 		return err

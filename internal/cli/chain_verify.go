@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // loadAnyVerifyingKey reads a verifiers' key: of a chain, or of one program.
@@ -87,7 +88,7 @@ func escapeGlob(path string) string {
 
 // verifyChain is the verb verify for the key of a chain.
 func (a *app) verifyChain(chain *chunks.Chain, paths, input []string, answer string, tie []byte, model, calibration string, m modelFlags) error {
-	program := face(chain)
+	program := zkmlfile.Face(chain)
 	x, err := a.loadInput(input, program)
 	if err != nil {
 		return err

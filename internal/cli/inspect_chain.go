@@ -10,12 +10,13 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/llm"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // viewChain shows the key of a chain.
 func viewChain(kind string, c *chunks.Chain) *view {
 	v := &view{Kind: kind}
-	p, digest := face(c), c.Digest()
+	p, digest := zkmlfile.Face(c), c.Digest()
 	v.fact("program", p.Name)
 	v.fact("digest", hexText(digest[:]))
 	keys := c.Keys()

@@ -82,7 +82,7 @@ func (a *app) mockChain(dir string, input []string, out string, printed bool) er
 	if err != nil {
 		return err
 	}
-	program := face(keys.chain)
+	program := zkmlfile.Face(keys.chain)
 	x, err := a.loadInput(input, program)
 	if err != nil {
 		return err

@@ -177,7 +177,7 @@ func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *
 		return rejected("verifying the proof that was just made: %w", err)
 	}
 	verify := time.Since(start)
-	answer, err := zkmlfile.NewAnswer(face(keys.chain), r.Y)
+	answer, err := zkmlfile.NewAnswer(zkmlfile.Face(keys.chain), r.Y)
 	if err != nil {
 		return err
 	}

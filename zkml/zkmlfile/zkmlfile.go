@@ -10,8 +10,10 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/zkwarp/zkwarp/internal/tensorio"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
@@ -122,4 +124,33 @@ func answerInputs(data []byte, inputs []tensorio.Input) (values []float64, ok bo
 		values = append(values, f.Outputs[i].Values...)
 	}
 	return values, true, nil
+}
+
+// Face is what a chain is from outside: a program without the steps in between.
+func Face(c *chunks.Chain) *graph.Program {
+	p := &graph.Program{Post: graph.NoPost}
+	keys := c.Keys()
+	for _, t := range c.Inputs() {
+		p.Inputs = append(p.Inputs, graph.TensorID(len(p.Tensors)))
+		p.Tensors = append(p.Tensors, *t)
+	}
+	for k, vk := range keys {
+		part := vk.Program()
+		for i, s := range c.Wiring(k) {
+			if s.Part < 0 && IsTokens(part, part.Inputs[i]) {
+				p.Ops = append(p.Ops, graph.Embed{Tokens: p.Inputs[s.Index]})
+			}
+		}
+	}
+	outputs := c.Outputs()
+	for _, s := range outputs {
+		part := keys[s.Part].Program()
+		p.Outputs = append(p.Outputs, graph.TensorID(len(p.Tensors)))
+		p.Tensors = append(p.Tensors, *part.Tensor(part.Outputs[s.Index]))
+		p.Name, _, _ = strings.Cut(part.Name, " (part ")
+		if len(outputs) == 1 && len(part.Outputs) == 1 {
+			p.Post, p.Labels = part.Post, slices.Clone(part.Labels)
+		}
+	}
+	return p
 }

@@ -1,5 +1,5 @@
-// Package engine is what the page asks for, in Go: to verify files that were
-// dropped on it, and to commit to a table and open it. It compiles to
+// Package engine is what the pages ask for, in Go: to verify files that were
+// dropped on them, and to commit to a table and open it. It compiles to
 // WebAssembly (folder wasm), and its tests run natively.
 package engine
 

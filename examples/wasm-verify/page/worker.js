@@ -1,4 +1,4 @@
-// The verifier and the prover in a thread of their own, so that the page stays
+// The verifiers and the prover in a thread of their own, so that the page stays
 // alive. Messages go in as {call, id, ...} and come out as the Go side posts them.
 'use strict';
 
@@ -12,6 +12,9 @@ self.zkwarpPost = (text, bundle) => {
 
 self.onmessage = ({data}) => {
   if (data.call === 'verify') self.zkwarpVerify(data.id, data.files);
+  if (data.call === 'roles') self.zkwarpRoles(data.id, data.files);
+  if (data.call === 'key') self.zkwarpKey(data.id, data.key);
+  if (data.call === 'infer') self.zkwarpInfer(data.id, data.key, data.input, data.answer, data.proofs, data.context);
   if (data.call === 'prove') self.zkwarpProve(data.id, JSON.stringify(data.options), data.table);
 };
 

@@ -7,6 +7,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"syscall/js"
 
 	"github.com/zkwarp/zkwarp/examples/wasm-verify/engine"
@@ -15,18 +16,46 @@ import (
 func main() {
 	js.Global().Set("zkwarpVerify", js.FuncOf(verify))
 	js.Global().Set("zkwarpProve", js.FuncOf(prove))
+	js.Global().Set("zkwarpRoles", js.FuncOf(roles))
+	js.Global().Set("zkwarpKey", js.FuncOf(key))
+	js.Global().Set("zkwarpInfer", js.FuncOf(infer))
 	post(map[string]any{"kind": "ready", "schemes": engine.Schemes(), "maxVars": engine.MaxVars}, nil)
 	select {}
 }
 
 // verify(id, [Uint8Array...]) posts {kind: "verified", id, report}.
 func verify(_ js.Value, args []js.Value) any {
-	var files [][]byte
-	for i := range args[1].Length() {
-		files = append(files, take(args[1].Index(i)))
-	}
-	id := args[0].Int()
+	id, files := args[0].Int(), takeAll(args[1])
 	go func() { post(map[string]any{"kind": "verified", "id": id, "report": engine.Verify(files...)}, nil) }()
+	return nil
+}
+
+// keys remembers the last one.
+var keys engine.Keys
+
+// roles(id, [Uint8Array...]) posts {kind: "roles", id, roles}.
+func roles(_ js.Value, args []js.Value) any {
+	out := []engine.Role{}
+	for _, f := range takeAll(args[1]) {
+		out = append(out, engine.RoleOf(f))
+	}
+	post(map[string]any{"kind": "roles", "id": args[0].Int(), "roles": out}, nil)
+	return nil
+}
+
+// key(id, Uint8Array) posts {kind: "key", id, key}.
+func key(_ js.Value, args []js.Value) any {
+	id, file := args[0].Int(), take(args[1])
+	go func() { post(map[string]any{"kind": "key", "id": id, "key": keys.Read(file)}, nil) }()
+	return nil
+}
+
+// infer(id, key, input, answer, [proof...], text that the proof is tied to) posts
+// {kind: "inferred", id, report}.
+func infer(_ js.Value, args []js.Value) any {
+	id := args[0].Int()
+	c := &engine.Case{Key: take(args[1]), Input: take(args[2]), Answer: take(args[3]), Proofs: takeAll(args[4]), Context: []byte(args[5].String())}
+	go func() { post(map[string]any{"kind": "inferred", "id": id, "report": keys.Verify(c)}, nil) }()
 	return nil
 }
 
@@ -64,11 +93,18 @@ func take(v js.Value) []byte {
 	return out
 }
 
+func takeAll(v js.Value) (out [][]byte) {
+	for i := range v.Length() {
+		out = append(out, take(v.Index(i)))
+	}
+	return out
+}
+
 // post hands a message, as JSON with a file beside it, to the worker.
 func post(message map[string]any, file []byte) {
 	text, err := json.Marshal(message)
 	if err != nil {
-		text = []byte(`{"kind": "failed", "reason": "the result has no JSON form"}`)
+		text = fmt.Appendf(nil, `{"kind": "failed", "id": %d, "reason": "the result has no JSON form"}`, message["id"])
 	}
 	bundle := js.Null()
 	if file != nil {

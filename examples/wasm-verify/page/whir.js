@@ -1,22 +1,9 @@
 'use strict';
 
-const $ = (id) => document.getElementById(id);
 const worker = new Worker('worker.js');
 let call = 0; // the newest request: answers to older ones are dropped
 let files = []; // what was verified last
 let proving = null; // the running clock of a proof
-
-// make builds an element: text is only ever set as text.
-function make(tag, options = {}, ...children) {
-  const e = document.createElement(tag);
-  if (options.className) e.className = options.className;
-  if (options.scope) e.scope = options.scope;
-  for (const c of children) e.append(c);
-  return e;
-}
-
-const bytesText = (n) => n < 1024 ? `${n} B` : n < 1 << 20 ? `${(n / 1024).toFixed(1)} KiB` : `${(n / (1 << 20)).toFixed(2)} MiB`;
-const msText = (t) => t < 1000 ? `${t.toPrecision(3)} ms` : `${(t / 1000).toPrecision(3)} s`;
 
 function verify(list) {
   files = list;
@@ -68,22 +55,8 @@ function show(report) {
   about.append(make('h3', {}, 'Schedule'), table(
     ['Round', 'Variables', 'Fold', 'Rate', 'Leaves', 'Radius', 'Samples', 'Queries', 'Work: fold, query'],
     p.rounds.map((r, i) => [i, r.vars, r.fold, `2^-${r.log_inv_rate}`, `2^${r.log_leaves}`, r.regime, r.samples, r.queries, `${r.fold_work}, ${r.query_work} bits`])));
-  const security = table(['Step', 'Bits', 'From'], p.security.map((l) => [l.name, l.bits.toFixed(2), l.note]), [, 'number']);
-  const total = (name, bits) => {
-    const row = make('tr', {className: 'total'}, make('td', {}, name), make('td', {className: 'number'}, bits.toFixed(2)), make('td'));
-    security.querySelector('tbody').append(row);
-  };
-  total('Weakest line', p.bits);
-  total('All errors together', p.bits_sum);
+  const security = securityTable(p.security, [['Weakest line', p.bits], ['All errors together', p.bits_sum]]);
   about.append(make('h3', {}, 'Security, by proven bounds'), security);
-}
-
-function table(head, rows, classes = []) {
-  const t = make('table');
-  if (head) t.append(make('thead', {}, make('tr', {}, ...head.map((h, i) => make('th', {scope: 'col', className: classes[i] === 'number' ? 'number' : ''}, h)))));
-  t.append(make('tbody', {}, ...rows.map((row) => make('tr', {}, ...row.map((cell, i) =>
-    !head && i === 0 ? make('th', {scope: 'row'}, cell) : make('td', {className: classes[i] || ''}, String(cell)))))));
-  return make('div', {className: 'wide'}, t);
 }
 
 function stopClock() {
@@ -136,11 +109,7 @@ worker.onmessage = ({data}) => {
 
 worker.onerror = (e) => worker.onmessage({data: {kind: 'broken', reason: e.message}});
 
-$('files').addEventListener('change', (e) => chosen(e.target.files));
-const drop = $('drop');
-for (const name of ['dragenter', 'dragover']) drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.add('over'); });
-for (const name of ['dragleave', 'drop']) drop.addEventListener(name, (e) => { e.preventDefault(); drop.classList.remove('over'); });
-drop.addEventListener('drop', (e) => { if (!$('files').disabled) chosen(e.dataTransfer.files); });
+dropped(chosen);
 
 // The last word of a bundle and of a proof is one of the proof's last message.
 $('tamper').addEventListener('click', () => {

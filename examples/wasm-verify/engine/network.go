@@ -1,0 +1,267 @@
+package engine
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
+)
+
+// Role is what a file is for in the verification of a network's answer.
+type Role string
+
+// Roles. A Picture is one that is no PNG: it has to become one first, so that
+// whoever else verifies can have the same file.
+const (
+	RoleKey     Role = "key"
+	RoleInput   Role = "input"
+	RolePicture Role = "picture"
+	RoleAnswer  Role = "answer"
+	RoleProof   Role = "proof"
+	RoleOpening Role = "opening" // of the other page
+	RoleNone    Role = ""
+)
+
+// RoleOf tells a file's role by how it begins.
+func RoleOf(file []byte) Role {
+	begins := func(magics ...string) bool {
+		for _, m := range magics {
+			if bytes.HasPrefix(file, []byte(m)) {
+				return true
+			}
+		}
+		return false
+	}
+	text := bytes.TrimLeft(file, " \t\r\n")
+	switch {
+	case begins(zkml.MagicVerifyingKey, zkml.MagicProvingKey, chunks.MagicChain):
+		return RoleKey
+	case begins(zkml.MagicProof, chunks.MagicProof, chunks.MagicPart):
+		return RoleProof
+	case begins("ZKWW"):
+		return RoleOpening
+	case begins("\x89PNG\r\n\x1a\n", "\x93NUMPY", "PK\x03\x04"):
+		return RoleInput
+	case begins("\xff\xd8\xff", "GIF8", "BM") || begins("RIFF") && bytes.Contains(file[:min(len(file), 16)], []byte("WEBP")) ||
+		bytes.Contains(file[:min(len(file), 16)], []byte("ftypavif")):
+		return RolePicture
+	case bytes.HasPrefix(text, []byte("{")) && bytes.Contains(text, []byte(`"output_data"`)):
+		return RoleAnswer
+	case bytes.HasPrefix(text, []byte("{")):
+		return RoleInput
+	}
+	return RoleNone
+}
+
+// Key is a verifier's key of a network, or of a network in parts.
+type Key struct {
+	// What the key says, for people; empty but for Problem if it is none.
+	Problem    string `json:"problem,omitempty"`
+	Name       string `json:"name"`
+	Digest     string `json:"digest"` // of the key, or of the chain
+	Mode       string `json:"mode"`
+	Parts      int    `json:"parts"`
+	Operations int    `json:"operations"`
+	Parameters int    `json:"parameters"`
+	Takes      string `json:"takes"`
+	Gives      string `json:"gives"`
+	// Picture is the size of the one that the network takes: channels, height,
+	// width; nil if it takes something else, or a flat list.
+	Picture []int `json:"picture,omitempty"`
+	// Bits of all errors together; the terms are of the key of one program.
+	Bits  float64     `json:"bits"`
+	Terms []zkml.Term `json:"terms,omitempty"`
+
+	vk      *zkml.VerifyingKey
+	chain   *chunks.Chain
+	weights *graph.Weights
+	program *graph.Program // of a chain: as it is from outside
+}
+
+// Keys reads keys and remembers the last one: checking a key takes about as long as a
+// proof. The zero value is ready.
+type Keys struct {
+	mu     sync.Mutex
+	digest [32]byte
+	last   *Key
+}
+
+// Read reads a file.
+func (k *Keys) Read(file []byte) *Key {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	digest := sha256.Sum256(file)
+	if k.last == nil || k.digest != digest {
+		k.last, k.digest = readKey(file), digest
+	}
+	return k.last
+}
+
+func readKey(file []byte) *Key {
+	k := &Key{}
+	var err error
+	switch {
+	case bytes.HasPrefix(file, []byte(chunks.MagicChain)):
+		k.chain, err = chunks.DecodeChain(file)
+	case bytes.HasPrefix(file, []byte(zkml.MagicProvingKey)):
+		k.vk, k.weights, err = zkml.DecodeProvingKey(file)
+		if err == nil && k.vk.Mode() != zkml.PublicWeights {
+			err = errors.New("a proving key of weights that are not public is for its owner only: verifying takes the .vk file")
+		}
+	default:
+		k.vk, err = zkml.DecodeVerifyingKey(file)
+		if err == nil && k.vk.Mode() == zkml.PublicWeights {
+			err = errors.New("the key is for public weights, which are in the proving key (.pk): verifying takes that file")
+		}
+	}
+	if err != nil {
+		return &Key{Problem: err.Error()}
+	}
+	var keys []*zkml.VerifyingKey
+	var digest [32]byte
+	if k.chain != nil {
+		keys, digest, k.program, k.Bits = k.chain.Keys(), k.chain.Digest(), zkmlfile.Face(k.chain), k.chain.Security()
+	} else {
+		keys, digest, k.program = []*zkml.VerifyingKey{k.vk}, k.vk.Digest(), k.vk.Program()
+		r := zkml.Security(k.vk)
+		k.Bits, k.Terms = r.Sum, r.Terms
+	}
+	k.Name, k.Digest, k.Mode, k.Parts = k.program.Name, fmt.Sprintf("%x", digest), keys[0].Mode().String(), len(keys)
+	for _, vk := range keys {
+		if k.chain != nil && vk.Mode() == zkml.PublicWeights {
+			return &Key{Problem: "a network in parts with public weights: this page does not make its parts' weights, zkwarp verify does"}
+		}
+		p := vk.Program()
+		k.Operations += len(p.Ops)
+		for _, id := range p.Params() {
+			k.Parameters += p.Tensor(id).Len()
+		}
+	}
+	k.Takes, k.Gives = tensors(k.program, k.program.Inputs), tensors(k.program, k.program.Outputs)
+	if c, h, w, ok := zkmlfile.Image(k.program); ok {
+		k.Picture = []int{c, h, w}
+	}
+	return k
+}
+
+// tensors lists tensors with their shapes.
+func tensors(p *graph.Program, ids []graph.TensorID) string {
+	var parts []string
+	for _, id := range ids {
+		t := p.Tensor(id)
+		shape := strings.ReplaceAll(strings.Trim(fmt.Sprint(t.Shape), "[]"), " ", "\u00d7")
+		parts = append(parts, t.Name+" "+shape)
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Case is the files of a verification; a network in parts may have a file of proof for each.
+type Case struct {
+	Key, Input, Answer []byte
+	Proofs             [][]byte
+	// Context is what the proof is tied to, or nil.
+	Context []byte
+}
+
+// Inference is the outcome of a verification, for JSON.
+type Inference struct {
+	// Verdict is "accepted", "rejected" or "malformed".
+	Verdict string `json:"verdict"`
+	// Check that failed, and why; for malformed files the reason alone.
+	Check  string `json:"check,omitempty"`
+	Reason string `json:"reason,omitempty"`
+	// The statement, as far as it could be read: SHA-256 of the files and what the answer says.
+	Input      string           `json:"input,omitempty"`
+	Output     string           `json:"output,omitempty"`
+	Answer     *zkmlfile.Answer `json:"answer,omitempty"`
+	Labels     []string         `json:"labels,omitempty"` // of the classes
+	ProofBytes int              `json:"proof_bytes"`
+	VerifyMS   float64          `json:"verify_ms"`
+	Bits       float64          `json:"bits"`
+}
+
+// CheckAnswer is the name under which an answer is rejected whose readable part says
+// something else than its integers, which are what the proof is about.
+const CheckAnswer = "answer"
+
+// Verify verifies that the key's network gives the answer for the input.
+func (k *Keys) Verify(c *Case) *Inference {
+	r := &Inference{Verdict: "malformed", Input: digestText(c.Input), Output: digestText(c.Answer)}
+	for _, p := range c.Proofs {
+		r.ProofBytes += len(p)
+	}
+	key := k.Read(c.Key)
+	if key.Problem != "" {
+		r.Reason = "key: " + key.Problem
+		return r
+	}
+	r.Bits, r.Labels = key.Bits, key.program.Labels
+	err := key.verify(c, r)
+	switch check := zkml.FailedCheck(err); {
+	case err == nil:
+		r.Verdict = "accepted"
+	case errors.Is(err, zkmlfile.ErrDerived):
+		r.Verdict, r.Check, r.Reason = "rejected", CheckAnswer, err.Error()
+	case check != "" && check != zkml.CheckFormat:
+		r.Verdict, r.Check, r.Reason = "rejected", check, err.Error()
+	default:
+		r.Reason = err.Error()
+	}
+	return r
+}
+
+func (k *Key) verify(c *Case, r *Inference) error {
+	x, err := zkmlfile.ReadInput(k.program, c.Input)
+	if err != nil {
+		return fmt.Errorf("input: %w", err)
+	}
+	y, err := zkmlfile.DecodeAnswer(c.Answer, k.program)
+	if err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	if r.Answer, err = zkmlfile.NewAnswer(k.program, y); err != nil {
+		return fmt.Errorf("answer: %w", err)
+	}
+	start := time.Now()
+	defer func() { r.VerifyMS = milliseconds(start) }()
+	if k.chain != nil {
+		proof, err := k.join(c.Proofs)
+		if err != nil {
+			return fmt.Errorf("proof: %w", err)
+		}
+		return chunks.Verify(k.chain, x, y, proof, &chunks.Options{Context: c.Context})
+	}
+	if len(c.Proofs) != 1 {
+		return fmt.Errorf("proof: %d files, the proof of a network in one part is one", len(c.Proofs))
+	}
+	return zkml.Verify(k.vk, x, y, c.Proofs[0], &zkml.Options{Context: c.Context, Weights: k.weights})
+}
+
+// join is the proof of a chain, from its file or those of its parts.
+func (k *Key) join(files [][]byte) (*chunks.Proof, error) {
+	var parts []*chunks.PartProof
+	for _, f := range files {
+		if !bytes.HasPrefix(f, []byte(chunks.MagicPart)) {
+			if len(files) > 1 {
+				return nil, fmt.Errorf("%d files, want one, or one for each part", len(files))
+			}
+			return chunks.DecodeProof(f)
+		}
+		p, err := chunks.DecodePart(f)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, p)
+	}
+	return chunks.Join(k.chain, parts)
+}
+
+func digestText(file []byte) string { return fmt.Sprintf("%x", sha256.Sum256(file)) }
