@@ -49,7 +49,7 @@ func binaryCases() []Case {
 	}
 	for _, n := range []int{10, 20, 24} {
 		cases = append(cases, Case{Suite: binarySuite, Name: fmt.Sprintf("chi-n%d", n), Large: n > 20,
-			Kernels: []string{"bits_gates", "bits_join", "binary_tail_last", "fribinius_partial"},
+			Kernels: []string{"bits_gates", "bits_join", "binary_points_last", "fribinius_partial"},
 			About:   "complete proof that 2^n rows of ten bits are Keccak's step chi, from resident columns",
 			Run:     func(e *Env) ([]Measurement, error) { return binarySkips(binaryChi(e, n)) }})
 	}
@@ -58,7 +58,7 @@ func binaryCases() []Case {
 
 // binaryKernels are what an algorithm cannot do without.
 var binaryKernels = map[binaryprover.Algorithm][]string{
-	binaryprover.Window:   {"binary_window_pass", "binary_window_finish", "binary_tail_last"},
+	binaryprover.Window:   {"binary_window_pass", "binary_window_finish", "binary_points_last"},
 	binaryprover.BDT1:     {"binary_compose", "binary_scale"},
 	binaryprover.BDT2:     {"binary_terms_round", "binary_scale"},
 	binaryprover.SumCATS1: {"binary_terms_round", "binary_scale"},

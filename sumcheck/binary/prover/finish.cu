@@ -23,31 +23,31 @@ DEVICE_INLINE void matrix_rows(u32 *fragments, u32 u, u32 w, uint4 weight, uint4
 // lane_of is lane i's value.
 DEVICE_INLINE uint4 lane_of(uint4 v, u32 i) { return make_uint4(shfl_idx(v.x, i), shfl_idx(v.y, i), shfl_idx(v.z, i), shfl_idx(v.w, i)); }
 
-// binary_window_finish does the k rounds for degree D. `front` is empty, and sums are the
-// pass's, 8 groups elements for each of 2^k prefixes; or it is eq(z, u) for the prefixes,
-// and sums are one row: both POLYVAL. The block is the only one, with shared memory for
-// (D + 1) (2D)^(k-1) and (D + 1)^2 (2D)^(k-2) elements.
-extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *state, const uint4 *__restrict__ sums, const uint4 *__restrict__ front, u32 *fragments, u32 D,
-                                                                     u32 k, u32 groups) {
-  State *s = (State *)state;
-  __shared__ uint4 message[ROUND_DEGREE + 1];
-  SHARED_DYNAMIC(uint4, memory);
-  const u32 id = threadIdx.x, warp = id >> 5, lane = id & 31;
-  u32 inner = 1, exponents = 1; // of all variables but the first
-  for (u32 v = 1; v < k; v++) inner *= 2 * D, exponents *= D;
-  u32 outer = D + 1;
-  uint4 *now = memory, *next = memory + outer * inner;
+// Power is B^E.
+template <u32 B, u32 E> struct Power {
+  static constexpr u32 value = B * Power<B, E - 1>::value;
+};
+template <u32 B> struct Power<B, 0> {
+  static constexpr u32 value = 1;
+};
+
+// expand_window leaves the (D + 1)^K coefficients of the product at `now`, and room behind
+// `next`. All sizes are constants: divisions by others took most of its time.
+template <u32 D, u32 K> DEVICE_INLINE void expand_window(uint4 *&now, uint4 *&next, uint4 *memory, const uint4 *__restrict__ sums, const uint4 *__restrict__ front, u32 groups) {
+  constexpr u32 inner = Power<2 * D, K - 1>::value, exponents = Power<D, K - 1>::value; // of all variables but the first
+  now = memory, next = memory + (D + 1) * inner;
   // The first variable is expanded from the sums where they are.
-  for (u32 i = id; i < outer * inner; i += FINISH_THREADS) {
-    const u32 m = i / inner;
-    u32 u = 0, e = 0, power = 1;
 #pragma unroll 1
-    for (u32 v = 1, rest = i % inner; v < k; v++) {
+  for (u32 i = threadIdx.x; i < (D + 1) * inner; i += FINISH_THREADS) {
+    const u32 m = i / inner;
+    u32 u = 0, e = 0, power = 1, rest = i % inner;
+#pragma unroll
+    for (u32 v = 1; v < K; v++) {
       u |= rest % (2 * D) / D << (v - 1);
       e += rest % D * power; // D divides 2 D
       rest /= 2 * D, power *= D;
     }
-    const u32 upper = u | 1u << (k - 1), row = front ? 0 : 8 * groups;
+    const u32 upper = u | 1u << (K - 1), row = front ? 0 : 8 * groups;
     uint4 low = pv_zero(), high = pv_zero();
     if (m < D) low = sums[u * row + m * exponents + e];
     if (m > 0) {
@@ -57,15 +57,36 @@ extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *stat
     now[i] = front ? pv_add(pv_mul(front[u], low), pv_mul(front[upper], high)) : pv_add(low, high);
   }
   __syncthreads();
-#pragma unroll 1
-  for (inner /= 2 * D; inner > 0; inner /= 2 * D) {
-    expand(next, now, D, outer, inner);
-    outer *= D + 1;
+  u32 outer = D + 1, behind = inner;
+#pragma unroll
+  for (u32 v = 1; v < K; v++, outer *= D + 1) {
+    behind /= 2 * D;
+    expand(next, now, D, outer, behind);
     __syncthreads();
     uint4 *t = now;
     now = next, next = t;
   }
-  u32 size = outer; // (D+1)^k coefficients
+}
+
+// binary_window_finish does the k rounds for degree D: one of the windows that window.cu
+// has kernels for. `front` is empty, and sums are the
+// pass's, 8 groups elements for each of 2^k prefixes; or it is eq(z, u) for the prefixes,
+// and sums are one row: both POLYVAL. The block is the only one, with shared memory for
+// (D + 1) (2D)^(k-1) and (D + 1)^2 (2D)^(k-2) elements.
+extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *state, const uint4 *__restrict__ sums, const uint4 *__restrict__ front, u32 D, u32 k,
+                                                                     u32 groups) {
+  State *s = (State *)state;
+  __shared__ uint4 message[ROUND_DEGREE + 1];
+  SHARED_DYNAMIC(uint4, memory);
+  const u32 id = threadIdx.x, warp = id >> 5, lane = id & 31;
+  uint4 *now = nullptr, *next = nullptr;
+  if (D == 2) expand_window<2, 4>(now, next, memory, sums, front, groups);
+  if (D == 3) expand_window<3, 4>(now, next, memory, sums, front, groups);
+  if (D == 4 && k == 3) expand_window<4, 3>(now, next, memory, sums, front, groups);
+  if (D == 4 && k == 4) expand_window<4, 4>(now, next, memory, sums, front, groups);
+  if (D == 5) expand_window<5, 3>(now, next, memory, sums, front, groups);
+  u32 size = 1; // (D+1)^k coefficients
+  for (u32 v = 0; v < k; v++) size *= D + 1;
   if (!front)
     for (u32 i = id; i < size; i += FINISH_THREADS) now[i] = to_polyval(s, now[i]);
   __syncthreads();
@@ -81,17 +102,15 @@ extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *stat
       if (lane == 0) message[warp] = c;
     }
     __syncthreads();
-    if (warp == 0) round_send_coefficients(s, round, D, message[lane <= D ? lane : 0]);
+    if (warp == 0) round_send_coefficients(s, round, D, message[lane <= D ? lane : 0], false);
     __syncthreads();
+    if (warp == FINISH_THREADS / 32 - 1) split_weights(s, round, s->polyval[round]);
     // Coefficient m of the variable times r^m, a thread each: a chain of two products.
     if ((id & ~31u) < D * rest) {
       const uint4 r = s->polyval[round], r2 = pv_square(r), r4 = pv_square(r2);
       const u32 m = id / rest + 1;
       uint4 power = m == 1 ? r : m == 2 ? r2 : r4;
-      if (D > 2) {
-        const uint4 odd = pv_mul(m == 3 ? r2 : r4, r);
-        if (m == 3 || m == 5) power = odd;
-      }
+      if (m == 3 || m == 5) power = pv_mul(m == 3 ? r2 : r4, r);
       if (id < D * rest) next[id] = pv_mul(now[rest + id], power);
     }
     __syncthreads();
@@ -108,12 +127,14 @@ extern "C" __global__ void __launch_bounds__(512) binary_window_finish(u32 *stat
     uint4 c = warp_convert(s->from_polyval, now[0]);
     if (lane == 0) s->claim = c;
   }
-  if (front) return;
-#pragma unroll 1
-  for (u32 i = warp; i < 4u << k; i += FINISH_THREADS / 32) {
-    const u32 bit = 32 * (i & 3) + lane; // of an element of the tower
-    matrix_rows(fragments, i >> 2, i & 3, s->weights[i >> 2], s->to_polyval[16 * (bit >> 2) + (1u << (bit & 3))]);
-  }
+}
+
+// binary_window_matrices writes the matrices of the fold by the window's k challenges, a
+// warp for 32 rows: 4 2^k warps.
+extern "C" __global__ void __launch_bounds__(64) binary_window_matrices(const u32 *state, u32 *fragments) {
+  const State *s = (const State *)state;
+  const u32 i = 2 * blockIdx.x + (threadIdx.x >> 5), bit = 32 * (i & 3) + (threadIdx.x & 31); // of an element of the tower
+  matrix_rows(fragments, i >> 2, i & 3, s->weights[i >> 2], s->to_polyval[16 * (bit >> 2) + (1u << (bit & 3))]);
 }
 
 // binary_mask_finish ends a round of mask.cu: sums[D][2^vars], POLYVAL, where vars - 1

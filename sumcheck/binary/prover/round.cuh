@@ -40,6 +40,7 @@ struct State {
   uint4 evals[8];
   uint4 to_polyval[512]; // [i][v]: image of v at bits 4i.. of an element
   uint4 from_polyval[512];
+  uint4 from_scaled[512]; // from_polyval of elements times 1 / (X^2 + X)
   Program program;
 };
 
@@ -103,10 +104,25 @@ DEVICE_INLINE u32 message_word(const u32 (&c)[ROUND_DEGREE + 1], u32 d) {
   return j < d ? s : 0;
 }
 
+// split_weights makes the weights of round + 1 challenges of those of `round`, for the
+// challenge p; nothing for later rounds. A warp.
+DEVICE_INLINE void split_weights(State *s, u32 round, uint4 p) {
+  u32 lane = threadIdx.x & 31;
+  if (round >= ROUND_WEIGHTS) return;
+  // Lane u splits the weight of u.
+  uint4 all = round == 0 ? pv_one() : s->weights[lane], one = pv_mul(all, p);
+  __syncwarp();
+  if (lane < 1u << round) {
+    s->weights[2 * lane] = pv_add(all, one);
+    s->weights[2 * lane + 1] = one;
+  }
+}
+
 // round_end ends a round: lane i of the warp passes word i of the message, or 0 if it has
 // none. All lanes get the challenge in the POLYVAL basis. The transcript comes from one
-// place and goes to another, and to_polyval is State's map: copies may be nearer.
-DEVICE_CALL uint4 round_end(State *s, const u32 *before, u32 *after, const uint4 *to_polyval, u32 round, u32 d, u32 word) {
+// place and goes to another, and to_polyval is State's map: copies may be nearer. `split`
+// says that somebody reads the weights later.
+DEVICE_CALL uint4 round_end(State *s, const u32 *before, u32 *after, const uint4 *to_polyval, u32 round, u32 d, u32 word, bool split) {
   u32 lane = threadIdx.x & 31;
   tower t = tower_load(before);
   u32 *message = (u32 *)(s->rounds + round * d);
@@ -129,15 +145,7 @@ DEVICE_CALL uint4 round_end(State *s, const u32 *before, u32 *after, const uint4
     s->point[round] = r;
     s->polyval[round] = p;
   }
-  if (round < ROUND_WEIGHTS) {
-    // Lane u splits the weight of u.
-    uint4 all = round == 0 ? pv_one() : s->weights[lane], one = pv_mul(all, p);
-    __syncwarp();
-    if (lane < 1u << round) {
-      s->weights[2 * lane] = pv_add(all, one);
-      s->weights[2 * lane + 1] = one;
-    }
-  }
+  if (split) split_weights(s, round, p);
   __syncwarp();
   return p;
 }
@@ -147,18 +155,18 @@ DEVICE_CALL uint4 round_end(State *s, const u32 *before, u32 *after, const uint4
 DEVICE_INLINE uint4 round_send(State *s, u32 round, u32 d, uint4 mine) {
   u32 lane = threadIdx.x & 31, j = lane >> 2;
   u32 word = limb(make_uint4(shfl_idx(mine.x, j), shfl_idx(mine.y, j), shfl_idx(mine.z, j), shfl_idx(mine.w, j)), lane & 3);
-  round_end(s, s->transcript, s->transcript, s->to_polyval, round, d, j < d ? word : 0);
+  round_end(s, s->transcript, s->transcript, s->to_polyval, round, d, j < d ? word : 0, true);
   return s->point[round];
 }
 
 // round_send_coefficients is round_end from the coefficients of S: lane k <= d passes
 // that of the k-th power. Tower.
-DEVICE_INLINE uint4 round_send_coefficients(State *s, u32 round, u32 d, uint4 mine) {
+DEVICE_INLINE uint4 round_send_coefficients(State *s, u32 round, u32 d, uint4 mine, bool split = true) {
   u32 c[ROUND_DEGREE + 1], lane = threadIdx.x & 31;
 #pragma unroll
   for (u32 k = 0; k <= ROUND_DEGREE; k++)
     c[k] = limb(make_uint4(shfl_idx(mine.x, k), shfl_idx(mine.y, k), shfl_idx(mine.z, k), shfl_idx(mine.w, k)), lane & 3);
-  return round_end(s, s->transcript, s->transcript, s->to_polyval, round, d, message_word(c, d));
+  return round_end(s, s->transcript, s->transcript, s->to_polyval, round, d, message_word(c, d), split);
 }
 
 // polynomial_at is the value at r of the polynomial of degree d <= 5 with coefficients c,

@@ -10,5 +10,5 @@ func Sources() []*kernel.Source {
 // DefaultSources are those that the default algorithm and the operations on tables launch,
 // to preload them.
 func DefaultSources() []*kernel.Source {
-	return []*kernel.Source{windowSource, finishSource, secondSource, foldSource, maskSource, tablesSource, tailSource}
+	return []*kernel.Source{windowSource, finishSource, secondSource, foldSource, maskSource, tablesSource, tailSource, pointsSource}
 }

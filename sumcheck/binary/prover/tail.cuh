@@ -42,8 +42,30 @@ DEVICE_INLINE void pattern_tables(uint4 *tables, const State *s, u32 mode) {
   }
 }
 
-// entry is entry x of a table of `size` entries after binding.
-DEVICE_INLINE uint4 entry(const State *s, const uint4 *tables, u32 mode, const uint4 *table, u64 x, u64 size, uint4 r) {
+// pattern_tables_of is pattern_tables by way of a copy of the weights in shared memory:
+// the other one's threads wait for device memory again and again. The block; a barrier is
+// due.
+DEVICE_INLINE void pattern_tables_of(uint4 *tables, uint4 *weights, const State *s, u32 mode) {
+  u32 levels = TAIL_LEVELS(mode), bytes = TAIL_BYTES(mode), bits = 1u << TAIL_WINDOW(mode);
+  if (threadIdx.x < bits << levels) weights[threadIdx.x] = bits << levels == 1 ? pv_one() : s->weights[threadIdx.x];
+  __syncthreads();
+#pragma unroll 1
+  for (u32 e = threadIdx.x; e < bytes << levels + 8; e += blockDim.x) {
+    u32 v = e / 256 / bytes, i = e / 256 % bytes;
+    uint4 sum = pv_zero();
+#pragma unroll
+    for (u32 b = 0; b < 8; b++) {
+      u32 u = 8 * i + b;
+      if ((e >> b & 1) && u < bits) sum = pv_add(sum, weights[(u << levels) + v]);
+    }
+    tables[e] = sum;
+  }
+}
+
+// entry_line reads entry x of a table of `size` entries: after binding it is a plus the
+// slope times the challenge, or, where false is returned, a.
+DEVICE_INLINE bool entry_line(uint4 &a, uint4 &slope, const State *s, const uint4 *tables, u32 mode, const uint4 *table, u64 x, u64 size) {
+  slope = pv_zero();
   if (mode & TAIL_PATTERN) {
     const u8 *p = (const u8 *)table;
     u32 bytes = TAIL_BYTES(mode);
@@ -58,15 +80,22 @@ DEVICE_INLINE uint4 entry(const State *s, const uint4 *tables, u32 mode, const u
         sum = pv_add(sum, tables[512 * v + (w & 255)], tables[512 * v + 256 + (w >> 8)]);
       }
     }
-    return sum;
+    a = sum;
+    return false;
   }
-  uint4 a = table[x], d = pv_zero();
-  if (mode & TAIL_FOLD) d = pv_add(a, table[x + size]);
+  a = table[x];
+  if (mode & TAIL_FOLD) slope = pv_add(a, table[x + size]);
   if (mode & TAIL_TOWER) {
     a = to_polyval(s, a);
-    if (mode & TAIL_FOLD) d = to_polyval(s, d);
+    if (mode & TAIL_FOLD) slope = to_polyval(s, slope);
   }
-  if (mode & TAIL_FOLD) a = pv_add(a, pv_mul(d, r));
+  return (mode & TAIL_FOLD) != 0;
+}
+
+// entry is entry x of a table of `size` entries after binding.
+DEVICE_INLINE uint4 entry(const State *s, const uint4 *tables, u32 mode, const uint4 *table, u64 x, u64 size, uint4 r) {
+  uint4 a, slope;
+  if (entry_line(a, slope, s, tables, mode, table, x, size)) a = pv_add(a, pv_mul(slope, r));
   return a;
 }
 
@@ -165,7 +194,7 @@ DEVICE_INLINE uint4 send(State *s, const u32 *before, u32 *after, const uint4 *m
   u32 words[ROUND_DEGREE + 1];
 #pragma unroll
   for (u32 k = 0; k <= ROUND_DEGREE; k++) words[k] = k <= d ? limb(warp_convert(maps + 512, c[k]), threadIdx.x & 3) : 0;
-  return round_end(s, before, after, maps, round, d, message_word(words, d));
+  return round_end(s, before, after, maps, round, d, message_word(words, d), true);
 }
 
 // add_up adds the values of lanes that belong together, a power of two of neighbours up to

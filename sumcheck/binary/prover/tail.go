@@ -27,12 +27,21 @@ var tailHeaderText string
 //go:embed tail.cu
 var tailText string
 
+//go:embed points.cuh
+var pointsHeaderText string
+
+//go:embed points.cu
+var pointsText string
+
 var (
 	polyvalHeader = &kernel.Source{Name: "sumcheck/binary/prover/polyval.cuh", Text: polyvalText, Headers: []*kernel.Source{kernel.PTX}}
 	// roundHeader is the state of a proof and the end of a round.
 	roundHeader = &kernel.Source{Name: "sumcheck/binary/prover/round.cuh", Text: roundText, Headers: []*kernel.Source{polyvalHeader, towerprover.Header}}
 	tailHeader  = &kernel.Source{Name: "sumcheck/binary/prover/tail.cuh", Text: tailHeaderText, Headers: []*kernel.Source{roundHeader}}
 	tailSource  = &kernel.Source{Name: "sumcheck/binary/prover/tail.cu", Text: tailText, Headers: []*kernel.Source{tailHeader}}
+	// The same by values at points.
+	pointsHeader = &kernel.Source{Name: "sumcheck/binary/prover/points.cuh", Text: pointsHeaderText, Headers: []*kernel.Source{patternsHeader, tailHeader}}
+	pointsSource = &kernel.Source{Name: "sumcheck/binary/prover/points.cu", Text: pointsText, Headers: []*kernel.Source{pointsHeader}}
 )
 
 // State of round.cuh, in words.
@@ -42,7 +51,7 @@ const (
 	stateRounds  = statePoint + 2*4*stateVars + 4<<stateWeights
 	stateEvals   = stateRounds + 4*stateVars*stateDegree
 	stateTables  = stateEvals + 8*4
-	stateProgram = stateTables + 2*4*512
+	stateProgram = stateTables + 3*4*512
 	stateWords   = stateProgram + 8 + 3*stateTasks
 
 	stateVars    = 40 // ROUND_VARS
@@ -52,9 +61,19 @@ const (
 )
 
 // stateMaps is the part of State that depends on nothing: the tables of the maps to
-// the POLYVAL basis and back.
+// the POLYVAL basis and back, and of the latter after a product by 1 / (X^2 + X).
 var stateMaps = sync.OnceValue(func() (words []uint32) {
 	to, from := gf2.PolyvalTables()
+	scale := inverseXX()
+	for i := range 512 {
+		var v gf2.Polyval // four bits where the table has them
+		if at := i >> 4 * 4; at < 64 {
+			v.Lo = uint64(i&15) << at
+		} else {
+			v.Hi = uint64(i&15) << (at - 64)
+		}
+		from = append(from, v.Mul(scale).Element())
+	}
 	for _, e := range append(to, from...) {
 		words = e.AppendWords(words)
 	}
@@ -134,6 +153,14 @@ const (
 	tailShared = 96 << 10
 	// mapBytes is the size of State's maps, of which a block has a copy.
 	mapBytes = 2 * 512 * gf2.Size
+	// pointsDegree is the highest degree of rounds by values at points, for which blocks
+	// have copies of pointsMaps bytes of maps.
+	pointsDegree = 4
+	pointsMaps   = 3 * 512 * gf2.Size
+	// pointsChunk is the logarithm of the positions that a block takes at a time then.
+	pointsChunk = 5
+	// pointsBlocks share a multiprocessor at the most.
+	pointsBlocks = 8
 	// patternTables is the most tables of 256 entries for patterns.
 	patternTables = 8
 	// tailPatterns less the degree is the logarithm of the entries from which on patterns
@@ -192,10 +219,11 @@ type tailLimits struct {
 	masks    int // and from which on products with patterns are left to masks
 	pairs    int // and from which on two patterns' products come from a table
 	patterns int // and from which on patterns are looked up where a round was before
+	few      int // the most chunks a multiprocessor, as a logarithm of positions, that one block takes at once
 }
 
 func usualTail(q *device.Queue, degree int) tailLimits {
-	return tailLimits{last: tailLast[degree], units: q.Device().Info().Units, log: 30, claim: tailClaim, masks: tailMasks, pairs: tailPairs, patterns: tailPatterns - degree}
+	return tailLimits{last: tailLast[degree], units: q.Device().Info().Units, log: 30, claim: tailClaim, masks: tailMasks, pairs: tailPairs, patterns: tailPatterns - degree, few: pointsChunk}
 }
 
 func newTail(q *device.Queue, start tailStart) (*tail, error) {
@@ -268,8 +296,26 @@ func (t *tail) tableBytes(bound int) int {
 	return t.patternBytes() << bound * 256 * gf2.Size
 }
 
+// pointed says whether the round that is `bound` rounds after the first goes by values at
+// points: with fewer products in a row, and more in all than one that the claim spares some.
+func (t *tail) pointed(bound int) bool {
+	return t.Shape.Degree <= pointsDegree && !t.claimed(bound)
+}
+
+// pointSlots is the slots of a position then: of lines, and with products of two factors.
+func (t *tail) pointSlots(products bool) int {
+	d := t.Shape.Degree
+	if !products || d == 2 {
+		return 2 * d
+	}
+	return 2*d + (d+1)*(d/2)
+}
+
 // lastShared is the shared memory of the last block, for tables of 2^log entries.
 func (t *tail) lastShared(log int) int {
+	if t.Shape.Degree <= pointsDegree {
+		return t.pointSlots(true)<<(log-1)*gf2.Size + pointsMaps + t.tableBytes(t.Shape.Vars-t.Done-log)
+	}
 	return t.program.slots<<(log-1)*gf2.Size + mapBytes + t.tableBytes(t.Shape.Vars-t.Done-log)
 }
 
@@ -345,6 +391,12 @@ func (t *tail) launch(ctx context.Context) error {
 		if t.claimed(bound + 1) {
 			next = 1
 		}
+		if t.pointed(bound) {
+			if err := t.launchPoints(bound); err != nil {
+				return err
+			}
+			continue
+		}
 		first, rest, tables := t.source(bound)
 		masked := 0
 		if t.masked(bound) {
@@ -379,7 +431,47 @@ func (t *tail) launch(ctx context.Context) error {
 	if t.Shape.Kind == binary.EqBits {
 		skip = 1
 	}
-	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(d), device.U32(left - bound), device.U32(t.program.slots),
-		device.U32(skip), device.U32(first), device.U32(rest)}
+	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(d), device.U32(left - bound)}
+	if d <= pointsDegree {
+		args = append(args, device.U32(t.pointSlots(true)), device.U32(skip), device.U32(first), device.U32(rest))
+		return t.q.Launch(device.Kernel{Source: pointsSource, Name: "binary_points_last"}, device.D1(1), device.D1(lastThreads), t.lastShared(left-bound),
+			append(args, tables[:pointsDegree]...)...)
+	}
+	args = append(args, device.U32(t.program.slots), device.U32(skip), device.U32(first), device.U32(rest))
 	return t.q.Launch(kernel("binary_tail_last"), device.D1(1), device.D1(lastThreads), t.lastShared(left-bound), append(args, tables...)...)
+}
+
+// launchPoints enqueues a round by values at points.
+func (t *tail) launchPoints(bound int) error {
+	d, half := t.Shape.Degree, t.Shape.Vars-t.Done-bound-1
+	first, rest, tables := t.source(bound)
+	split := 0
+	if len(t.Patterns) > 0 && bound < t.levels {
+		split = 1
+	}
+	args := []device.Arg{t.State.Arg(), device.U32(t.Done + bound), device.U32(d)}
+	ends := append(tables[:pointsDegree:pointsDegree], t.first.Arg(), t.rest.Arg(), device.U64(t.stride))
+	// Either every multiprocessor has a block with all its positions at once, or many blocks
+	// that go through theirs.
+	if chunk := max(half-bits.Len(uint(t.limits.units))+1, 3); chunk <= min(t.limits.few, t.limits.log) {
+		chunk = min(chunk, half)
+		slots := t.pointSlots(true)
+		threads := lastThreads
+		if d < 4 {
+			threads /= 2
+		}
+		args = append(args, device.U32(split), device.U32(half), device.U32(chunk), device.U32(slots), device.U32(first), device.U32(rest))
+		return t.q.Launch(device.Kernel{Source: pointsSource, Name: "binary_points_few"}, device.D1(1<<(half-chunk)), device.D1(threads),
+			slots<<chunk*gf2.Size+pointsMaps+t.tableBytes(bound), append(args, ends...)...)
+	}
+	// The claim is at hand in the first round, and spares the products for S(1).
+	claimed, points := 0, d+1
+	if bound == 0 {
+		claimed, points = 1, d
+	}
+	chunk := min(pointsChunk, t.limits.log, half)
+	blocks := min(1<<(half-chunk), pointsBlocks*t.limits.units)
+	args = append(args, device.U32(claimed), device.U32(split), device.U32(half), device.U32(chunk), device.U32(first), device.U32(rest))
+	return t.q.Launch(device.Kernel{Source: pointsSource, Name: "binary_points_round"}, device.D1(blocks), device.D1(32*device.Blocks(points<<chunk, 32)),
+		2*d<<chunk*gf2.Size+t.tableBytes(bound), append(args, ends...)...)
 }

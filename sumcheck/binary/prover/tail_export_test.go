@@ -10,9 +10,9 @@ import (
 
 // TailCase is a tail that begins after some rounds.
 type TailCase struct {
-	Done, Last, Units, Log, Claim, Masks, Pairs, Levels int
-	Polyval                                             bool
-	Launches                                            int64 // out
+	Done, Last, Units, Log, Claim, Masks, Pairs, Levels, Few int
+	Polyval                                                  bool
+	Launches                                                 int64 // out
 }
 
 // ProveTail proves by a tail alone. tables are the values of all polynomials, and
@@ -91,7 +91,7 @@ func ProveTail(q *device.Queue, tr *tower.Transcript, claim binary.Claim, proof 
 		defer b.Free()
 		start.Patterns = append(start.Patterns, b)
 	}
-	t, err := newTailWithin(q, start, tailLimits{last: c.Last, units: c.Units, log: c.Log, claim: c.Claim, masks: c.Masks, pairs: c.Pairs, patterns: c.Levels})
+	t, err := newTailWithin(q, start, tailLimits{last: c.Last, units: c.Units, log: c.Log, claim: c.Claim, masks: c.Masks, pairs: c.Pairs, patterns: c.Levels, few: c.Few})
 	if err != nil {
 		return nil, err
 	}

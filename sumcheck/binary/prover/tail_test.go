@@ -27,13 +27,13 @@ func TestTail(t *testing.T) {
 					for i, c := range []prover.TailCase{
 						{Last: 10, Units: 132, Log: 30},
 						{Done: 3, Last: 2, Units: 1, Log: 1, Polyval: true},
-						{Done: 4, Last: 1, Units: 2, Log: 3},
-						{Done: 2, Last: 3, Units: 132, Log: 30, Polyval: true},
+						{Done: 4, Last: 1, Units: 2, Log: 3, Few: 3},
+						{Done: 2, Last: 3, Units: 132, Log: 30, Polyval: true, Few: 5},
 						{Done: 0, Last: 2, Units: 1, Log: 4, Claim: 5, Masks: 30, Levels: 6},
-						{Done: 1, Levels: 30, Last: 4, Units: 2, Log: 30, Claim: 7},
+						{Done: 1, Levels: 30, Last: 4, Units: 2, Log: 30, Claim: 7, Few: 5},
 						{Done: 2, Last: 1, Units: 1, Log: 5, Polyval: true},
 						{Done: 3, Last: 1, Units: 1, Log: 5, Polyval: true, Masks: 6, Pairs: 30},
-						{Done: 0, Last: 1, Units: 132, Log: 30, Polyval: true},
+						{Done: 0, Last: 1, Units: 132, Log: 30, Polyval: true, Few: 4},
 					} {
 						// The emulator takes one case a shape, the largest ones in turn.
 						if c.Done >= n || q.Device().Kind() == device.SIMT && n > 1 && i != (d+n+int(kind)+6)%9 {

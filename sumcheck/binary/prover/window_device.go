@@ -197,7 +197,7 @@ func (r *windowProof) kernel(name string, grid, block device.Dim, args ...device
 
 // sources are the kernels that launch needs.
 func (r *windowProof) sources() []*kernel.Source {
-	s := []*kernel.Source{windowSource, finishSource, foldSource, tailSource}
+	s := []*kernel.Source{windowSource, finishSource, foldSource, tailSource, pointsSource}
 	if r.next != nil {
 		s = append(s, secondSource)
 	}
@@ -272,7 +272,7 @@ func (r *windowProof) finish() error {
 	}
 	shared := ((d+1)*2*d*last + (d+1)*(d+1)*last) * gf2.Size
 	return r.q.Launch(device.Kernel{Source: finishSource, Name: "binary_window_finish"}, device.D1(1), device.D1(512), shared,
-		r.state.Arg(), r.sums.Arg(), front, r.fragments.Arg(), device.U32(r.in.Degree), device.U32(r.w.k), device.U32(r.w.groups()))
+		r.state.Arg(), r.sums.Arg(), front, device.U32(r.in.Degree), device.U32(r.w.k), device.U32(r.w.groups()))
 }
 
 // fold leaves p_1 after the window.
@@ -284,6 +284,9 @@ func (r *windowProof) fold() error {
 	}
 	if r.w.k == 0 {
 		return nil
+	}
+	if err := r.kernel("binary_window_matrices", device.D1(2<<r.w.k), device.D1(64), r.state.Arg(), r.fragments.Arg()); err != nil {
+		return err
 	}
 	return fold(r.q, r.w.k, device.View[uint32](r.folded), device.View[uint32](r.in.Ext[0]), r.fragments, r.w.points)
 }
