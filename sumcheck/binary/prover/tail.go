@@ -171,7 +171,7 @@ const (
 
 // tailLast is, by the degree, the logarithm of the most entries that tables have where
 // one block does the remaining rounds: as many as it multiplies in the time of a launch.
-var tailLast = [binary.MaxDegree + 1]int{2: 9, 3: 8, 4: 8, 5: 7}
+var tailLast = [binary.MaxDegree + 1]int{2: 8, 3: 7, 4: 7, 5: 7}
 
 // Modes of reading a table, as in tail.cuh.
 const (
