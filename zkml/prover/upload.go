@@ -57,7 +57,7 @@ func (pk *ProvingKey) params(q *device.Queue, pl *plan.Plan, to device.Buffer[m3
 		if via, err = NewUploader(q.Device()); err != nil {
 			return err
 		}
-		defer via.Close()
+		defer via.Close() //nolint:errcheck // memory on the host, whose loss changes nothing
 	}
 	end := pl.ParamsEnd()
 	if err := to.Slice(end, to.Len()).Zero(q); err != nil {
