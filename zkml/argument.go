@@ -1,6 +1,8 @@
 package zkml
 
 import (
+	"fmt"
+
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/whir"
@@ -16,15 +18,34 @@ type Argument struct {
 	// Work is the bits of proof of work before the lookup challenges.
 	Work int
 	// Commitments has the parameters of each stack that is committed and has
-	// claims; others are nil. In public-weights mode the parameters' is nil.
-	Commitments [plan.Stacks]*whir.M31Params
+	// claims, by home; others are nil. In public-weights mode the parameters' is
+	// nil.
+	Commitments []*whir.M31Params
 }
 
 // Labels of the two arguments; they separate the domains of the transcripts.
 const (
-	labelProgram = "zkwarp zkml inference 3"
+	labelProgram = "zkwarp zkml inference 4"
 	labelWeights = "zkwarp zkml weights 1"
 )
+
+// ReceiveStatement absorbs the commitments to a statement's tensors, whose roots
+// are given in the plan's order, after the statement's digests. It returns them
+// as the verifier opens them.
+func (a *Argument) ReceiveStatement(tr *transcript.Transcript, roots []merkle.Digest) ([]*whir.M31Oracle, error) {
+	if len(roots) != len(a.Plan.Committed) {
+		return nil, fmt.Errorf("roots of %d commitments, want %d", len(roots), len(a.Plan.Committed))
+	}
+	out := make([]*whir.M31Oracle, len(roots))
+	for i, root := range roots {
+		o, err := whir.ReceiveM31(tr, a.Commitments[plan.FirstCommitted+plan.Home(i)], root)
+		if err != nil {
+			return nil, fmt.Errorf("commitment %d of the statement: %w", i, err)
+		}
+		out[i] = o
+	}
+	return out, nil
+}
 
 // Begin starts the transcript: label, key digest, and the commitment to the
 // parameters, if there is one. It returns the commitment as the verifier opens

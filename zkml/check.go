@@ -18,6 +18,8 @@ import (
 // statement is what the verifier knows of the polynomials of an argument.
 type statement struct {
 	oracle *whir.M31Oracle // the parameters' commitment, nil if there is none
+	// committed are the commitments to tensors of the statement, in the plan's order.
+	committed []*whir.M31Oracle
 	// public are the real elements of inputs and outputs, by polynomial.
 	public [][]int32
 	// params is the stack of parameters, in public-weights mode.
@@ -28,7 +30,9 @@ type statement struct {
 // statement.
 func (a *Argument) check(tr *transcript.Transcript, st *statement, p *Proof) error {
 	r := &run{Argument: a, tr: tr, st: st, proof: p, values: plan.NewValues(a.Plan)}
+	r.oracles = make([]*whir.M31Oracle, len(a.Plan.Stacks))
 	r.oracles[plan.Parameters] = st.oracle
+	copy(r.oracles[plan.FirstCommitted:], st.committed)
 	for _, step := range []func() error{r.lookups, r.bind, r.layers, r.inputs, r.merge} {
 		if err := step(); err != nil {
 			return err
@@ -45,20 +49,18 @@ type run struct {
 	proof  *Proof
 	values *plan.Values
 	// oracles are the commitments as received.
-	oracles [plan.Stacks]*whir.M31Oracle
+	oracles []*whir.M31Oracle
 }
 
 // lookups: the commitments, the work, the challenges, the fractional sums, and
 // the evaluations of the leaves.
 func (r *run) lookups() error {
-	for h := plan.Parameters; h < plan.Stacks; h++ {
-		if r.sends(h) {
-			o, err := whir.ReceiveM31(r.tr, r.Commitments[h], r.proof.Roots[h])
-			if err != nil {
-				return reject(CheckFormat, err)
-			}
-			r.oracles[h] = o
+	for _, h := range r.sent() {
+		o, err := whir.ReceiveM31(r.tr, r.Commitments[h], r.proof.Roots[h])
+		if err != nil {
+			return reject(CheckFormat, err)
 		}
+		r.oracles[h] = o
 	}
 	if len(r.Plan.Leaves) == 0 {
 		return nil
@@ -181,10 +183,10 @@ func (r *run) layer(l *plan.Layer, p *LayerProof) error {
 		if in.Eq {
 			c.Point = r.values.Point(in.At)
 		}
-		switch in.Kind {
-		case plan.Output:
+		switch {
+		case in.Kind == plan.Output && in.Out < 0:
 			c.Value = r.stated(in.OutPoly, r.values.Point(in.At))
-		case plan.ZeroPadding: // 0
+		case in.Kind == plan.ZeroPadding: // 0
 		default:
 			v, err := r.values.Get(in.Out)
 			if err != nil {
@@ -210,9 +212,9 @@ func (r *run) layer(l *plan.Layer, p *LayerProof) error {
 }
 
 // blame names the output binding where the value that disagrees is a public
-// output itself.
+// output itself, or the copy of a committed one.
 func (r *run) blame(id int, check string) string {
-	if slices.Contains(r.Plan.Given, id) {
+	if c := r.Plan.CommittedAs(r.Plan.Polys[r.Plan.Evals[id].Poly].Home); c != nil && c.Output || slices.Contains(r.Plan.Given, id) {
 		return CheckOutputBind
 	}
 	return check
@@ -259,7 +261,7 @@ func (r *run) merge() error {
 	}
 	gamma := r.tr.Challenge()
 	var claims []sumcheck.Claim
-	for h := range r.Plan.Stacks {
+	for _, h := range r.Plan.Order() {
 		if s := &r.Plan.Stacks[h]; len(s.Evals) > 0 {
 			list, err := r.values.Claims(s)
 			if err != nil {
@@ -277,7 +279,7 @@ func (r *run) merge() error {
 	var rest []func() error
 	failed := func() error {
 		i := 0
-		for h := plan.Parameters; h < plan.Stacks; h++ {
+		for _, h := range r.Plan.Order() {
 			s := &r.Plan.Stacks[h]
 			if len(s.Evals) == 0 {
 				continue
@@ -322,7 +324,7 @@ func (r *run) open(h plan.Home, at []m31.QM31, value m31.QM31) (finish func() er
 		opening := o.Begin([]whir.M31Claim{{Point: at, Value: value}}, r.proof.Openings[h])
 		return func() error {
 			if err := opening(); err != nil {
-				return reject(openingChecks[h], err)
+				return reject(openingCheck(r.Plan, h), err)
 			}
 			return nil
 		}, nil

@@ -34,12 +34,12 @@ type StackCost struct {
 }
 
 // CostOf plans a proof with a security budget of at least target bits. The options are those of Setup's commitments.
-func CostOf(p *graph.Program, mode Mode, target int, o whir.Options) (*Cost, error) {
-	settings, err := Choose(p, mode, target, o)
+func CostOf(p *graph.Program, mode Mode, commits Commits, target int, o whir.Options) (*Cost, error) {
+	settings, err := Choose(p, mode, commits, target, o)
 	if err != nil {
 		return nil, err
 	}
-	inference, weights, err := arguments(p, mode, &settings)
+	inference, weights, err := arguments(p, mode, commits, &settings)
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func (c *Cost) count(a *Argument) {
 	}
 	c.ProofBytes += c.Evaluations * qm31Bytes
 	merging := 0
-	for h := range p.Stacks {
+	for _, h := range p.Order() {
 		s, params := &p.Stacks[h], a.Commitments[h]
 		if s.Empty() {
 			continue
 		}
-		cost := StackCost{Name: s.Home.String(), Vars: s.Vars, Tensors: len(s.Polys)}
+		cost := StackCost{Name: stackName(p, h), Vars: s.Vars, Tensors: len(s.Polys)}
 		for _, id := range s.Polys {
 			cost.Words += 1 << p.Polys[id].Vars
 		}

@@ -35,7 +35,7 @@ func digitsProgram(t *testing.T) *graph.Program {
 // The estimates for the digits are within a factor of three of what was measured (bench/results, suite zkml).
 func TestCostOfDigits(t *testing.T) {
 	p := digitsProgram(t)
-	c, err := zkml.CostOf(p, zkml.Committed, zkml.MinSecurity, whir.Options{})
+	c, err := zkml.CostOf(p, zkml.Committed, zkml.Commits{}, zkml.MinSecurity, whir.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -60,7 +60,7 @@ func TestCostOfDigits(t *testing.T) {
 	if leaves := c.Leaves; leaves == 0 || leaves > 1<<c.TreeVars || c.Blocks == 0 || c.Evaluations == 0 || c.Claims == 0 || c.SumChecks < 2 {
 		t.Errorf("%+v", c)
 	}
-	if _, err := zkml.CostOf(p, zkml.Committed, 10, whir.Options{}); err == nil {
+	if _, err := zkml.CostOf(p, zkml.Committed, zkml.Commits{}, 10, whir.Options{}); err == nil {
 		t.Error("10 bits are enough")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unsafe"
 
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/transcript"
 )
 
@@ -15,7 +16,10 @@ import (
 // them in place of the values, and a proof's header has them. Provers and
 // verifiers make them from the values that they hold.
 type Digests struct {
-	Input, Output [32]byte
+	Input, Output [32]byte // of those that are public
+	// Roots of those that are committed, inputs before outputs, both in the
+	// program's order.
+	Roots []merkle.Digest
 }
 
 // Labels of the two digests; they separate their domains.
@@ -24,7 +28,7 @@ const (
 	labelOutput = "zkwarp zkml output\n"
 )
 
-// DigestsOf hashes the inputs x and the outputs y, both at the same time.
+// DigestsOf hashes the public inputs x and outputs y, both at the same time.
 func DigestsOf(x, y []int32) Digests {
 	d := NewDigester(x, len(y))
 	d.Output(y)
@@ -106,9 +110,10 @@ func (s values) sum() (d [32]byte) {
 // littleEndian says that values lie in memory as they are hashed.
 var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
 
-// AbsorbStatement absorbs what an inference is about: the digests of inputs and
-// outputs, and the caller's context. The digests are to be those of the values
-// that the rest of the argument is about (DigestsOf), never read from a proof.
+// AbsorbStatement absorbs what an inference is about: the digests of public
+// inputs and outputs, and the caller's context. The digests are to be those of the
+// values that the rest of the argument is about (DigestsOf), never read from a
+// proof. Commitments follow (Argument.ReceiveStatement).
 func AbsorbStatement(tr *transcript.Transcript, d Digests, context []byte) {
 	tr.AbsorbBytes(d.Input[:])
 	tr.AbsorbBytes(d.Output[:])

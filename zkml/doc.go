@@ -1,5 +1,6 @@
-// Package zkml proves that an integer program, run with committed weights on a
-// public input, gives a public output.
+// Package zkml proves that an integer program, run with committed weights on an
+// input, gives an output. Inputs and outputs are public, or committed by salted
+// roots where the key says so (Commits).
 //
 // The statement is about package graph's interpreter: graph.Run with the
 // weights that the key commits to maps x to exactly y. Package zkml is the half

@@ -3,6 +3,8 @@ package zkml
 import (
 	"errors"
 	"fmt"
+
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // ErrRejected is the class of all errors that mean: this proof does not prove
@@ -32,10 +34,21 @@ const (
 	CheckOpenParams   = "opening of parameters"
 	CheckOpenWitness  = "opening of witness"
 	CheckOpenMult     = "opening of multiplicities"
+	CheckOpenInput    = "opening of a committed input"
+	CheckOpenOutput   = "opening of a committed output"
 	CheckKeyProof     = "weights of the key"
 )
 
-var openingChecks = [...]string{CheckOpenParams, CheckOpenWitness, CheckOpenMult}
+// openingCheck is the check of a commitment's opening.
+func openingCheck(p *plan.Plan, h plan.Home) string {
+	switch c := p.CommittedAs(h); {
+	case c == nil:
+		return [...]string{CheckOpenParams, CheckOpenWitness, CheckOpenMult}[h]
+	case c.Output:
+		return CheckOpenOutput
+	}
+	return CheckOpenInput
+}
 
 // Rejection says which check a proof failed.
 type Rejection struct {

@@ -3,6 +3,7 @@ package zkml
 import (
 	"crypto/sha256"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/zkwarp/zkwarp/merkle"
@@ -36,6 +37,7 @@ func (m Mode) String() string {
 type VerifyingKey struct {
 	program       *graph.Program
 	mode          Mode
+	commits       Commits
 	weightsDigest [32]byte
 	root          merkle.Digest // of the weights' commitment, if Committed
 	settings      Settings
@@ -50,10 +52,15 @@ type VerifyingKey struct {
 	checkErr error
 }
 
+// Commits says which of a program's inputs and outputs are committed instead of
+// public, by their numbers. The zero value is none.
+type Commits = plan.Commits
+
 // KeyParts are what a key is made of.
 type KeyParts struct {
 	Program       *graph.Program
 	Mode          Mode
+	Commits       Commits
 	WeightsDigest [32]byte
 	Root          merkle.Digest
 	Settings      Settings
@@ -65,7 +72,8 @@ type KeyParts struct {
 func NewVerifyingKey(parts KeyParts) (*VerifyingKey, error) {
 	vk := &VerifyingKey{
 		program: parts.Program, mode: parts.Mode, weightsDigest: parts.WeightsDigest,
-		root: parts.Root, settings: parts.Settings, weightsProof: parts.WeightsProof,
+		commits: parts.Commits.Clone(),
+		root:    parts.Root, settings: parts.Settings.clone(), weightsProof: parts.WeightsProof,
 	}
 	if vk.mode >= modes {
 		return nil, fmt.Errorf("zkml: key: unknown %s", vk.mode)
@@ -77,7 +85,7 @@ func NewVerifyingKey(parts KeyParts) (*VerifyingKey, error) {
 		return nil, fmt.Errorf("zkml: key: %w", err)
 	}
 	var err error
-	if vk.inference, vk.weights, err = arguments(vk.program, vk.mode, &vk.settings); err != nil {
+	if vk.inference, vk.weights, err = arguments(vk.program, vk.mode, vk.commits, &vk.settings); err != nil {
 		return nil, fmt.Errorf("zkml: key: %w", err)
 	}
 	if vk.core, err = vk.encodeCore(); err != nil {
@@ -90,16 +98,16 @@ func NewVerifyingKey(parts KeyParts) (*VerifyingKey, error) {
 // WithWeightsProof is the key with the proof of its weights put in. The digest
 // does not depend on it.
 func (vk *VerifyingKey) WithWeightsProof(proof []byte) (*VerifyingKey, error) {
-	return NewVerifyingKey(KeyParts{Program: vk.program, Mode: vk.mode, WeightsDigest: vk.weightsDigest, Root: vk.root, Settings: vk.settings, WeightsProof: proof})
+	return NewVerifyingKey(KeyParts{Program: vk.program, Mode: vk.mode, Commits: vk.commits, WeightsDigest: vk.weightsDigest, Root: vk.root, Settings: vk.settings, WeightsProof: proof})
 }
 
 // arguments plans both proofs of a program and gives them their settings.
 // weights is nil if there is nothing to prove about weights.
-func arguments(p *graph.Program, mode Mode, s *Settings) (inference, weights *Argument, err error) {
-	if s.Weights.Commitments[plan.Parameters] != nil {
+func arguments(p *graph.Program, mode Mode, commits Commits, s *Settings) (inference, weights *Argument, err error) {
+	if s.Weights.commitment(plan.Parameters) != nil {
 		return nil, nil, fmt.Errorf("weights: a second commitment of the parameters")
 	}
-	main, err := plan.ForProgram(p)
+	main, err := plan.ForProgram(p, commits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,7 +116,7 @@ func arguments(p *graph.Program, mode Mode, s *Settings) (inference, weights *Ar
 		return nil, nil, fmt.Errorf("inference: %w", err)
 	}
 	if mode == PublicWeights || len(p.Params()) == 0 {
-		if s.Weights != (ArgumentSettings{}) {
+		if !s.Weights.empty() {
 			return nil, nil, fmt.Errorf("weights: settings where there is nothing to prove")
 		}
 		return inference, nil, nil
@@ -117,8 +125,10 @@ func arguments(p *graph.Program, mode Mode, s *Settings) (inference, weights *Ar
 	if err != nil {
 		return nil, nil, err
 	}
-	weights = &Argument{Label: labelWeights, Plan: own, Work: s.Weights.Work, Commitments: s.Weights.Commitments}
-	weights.Commitments[plan.Parameters] = inference.Commitments[plan.Parameters]
+	weights = &Argument{Label: labelWeights, Plan: own, Work: s.Weights.Work, Commitments: slices.Clone(s.Weights.Commitments)}
+	if len(weights.Commitments) > 0 {
+		weights.Commitments[plan.Parameters] = inference.Commitments[plan.Parameters]
+	}
 	if err := weights.fits(mode); err != nil {
 		return nil, nil, fmt.Errorf("weights: %w", err)
 	}
@@ -134,6 +144,9 @@ func (a *Argument) fits(mode Mode) error {
 	if a.Work > 0 && len(a.Plan.Leaves) == 0 {
 		return fmt.Errorf("%d bits of work before lookups, of which there are none", a.Work)
 	}
+	if len(a.Commitments) != len(a.Plan.Stacks) {
+		return fmt.Errorf("parameters for %d commitments, want %d", len(a.Commitments), len(a.Plan.Stacks))
+	}
 	for h, c := range a.Commitments {
 		s := &a.Plan.Stacks[h]
 		need := len(s.Evals) > 0 && !(mode == PublicWeights && plan.Home(h) == plan.Parameters)
@@ -145,6 +158,9 @@ func (a *Argument) fits(mode Mode) error {
 		}
 		if c.Vars() != s.Vars {
 			return fmt.Errorf("%s: commitment for 2^%d entries, want 2^%d", s.Home, c.Vars(), s.Vars)
+		}
+		if fold := c.Inner().Round(0).Fold; plan.Home(h) >= plan.FirstCommitted && fold < plan.MinSaltedFold {
+			return fmt.Errorf("%s: the first round binds %d variables, want %d or more, so that every row is salted", s.Home, fold, plan.MinSaltedFold)
 		}
 	}
 	return nil
@@ -175,7 +191,10 @@ func (vk *VerifyingKey) WeightsArgument() *Argument { return vk.weights }
 func (vk *VerifyingKey) WeightsProof() []byte { return vk.weightsProof }
 
 // Settings of the key.
-func (vk *VerifyingKey) Settings() Settings { return vk.settings }
+func (vk *VerifyingKey) Settings() Settings { return vk.settings.clone() }
+
+// Commits says which inputs and outputs are committed.
+func (vk *VerifyingKey) Commits() Commits { return vk.commits.Clone() }
 
 // Check verifies what does not depend on any proof: the security budget, and
 // the key's own proof that the committed weights are well formed. It does the

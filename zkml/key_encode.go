@@ -11,7 +11,7 @@ import (
 )
 
 // Version of the encodings of keys and proofs, and of the protocol.
-const Version = 3
+const Version = 4
 
 // Magic strings, the first eight bytes of each artefact.
 const (
@@ -59,14 +59,20 @@ func (vk *VerifyingKey) encodeCore() ([]byte, error) {
 	}
 	b := []byte{byte(vk.mode)}
 	b = appendBytes(b, program)
+	for _, list := range [][]int{vk.commits.Inputs, vk.commits.Outputs} {
+		b = append(b, byte(len(list)))
+		for _, i := range list {
+			b = binary.LittleEndian.AppendUint32(b, uint32(i))
+		}
+	}
 	b = append(b, vk.weightsDigest[:]...)
 	if vk.inference.Commitments[plan.Parameters] != nil {
 		b = m31.AppendBytes(b, vk.root[:])
 	}
 	for _, s := range []*ArgumentSettings{&vk.settings.Inference, &vk.settings.Weights} {
 		b = append(b, byte(s.Work))
-		for _, c := range s.Commitments {
-			b = appendParams(b, c)
+		for h := range max(len(s.Commitments), int(plan.FirstCommitted)) {
+			b = appendParams(b, s.commitment(plan.Home(h)))
 		}
 	}
 	return b, nil
@@ -96,6 +102,11 @@ func DecodeVerifyingKey(data []byte) (*VerifyingKey, error) {
 	}
 	parts := KeyParts{Mode: Mode(core.u8("mode")), WeightsProof: append([]byte(nil), proof...)}
 	program := core.bytes("program")
+	for _, list := range []*[]int{&parts.Commits.Inputs, &parts.Commits.Outputs} {
+		for range core.u8("number of committed tensors") {
+			*list = append(*list, int(core.u32("committed tensor")))
+		}
+	}
 	copy(parts.WeightsDigest[:], core.take("weights digest", 32))
 	if core.err == nil {
 		if parts.Program, err = graph.DecodeProgram(program); err != nil {
@@ -105,10 +116,15 @@ func DecodeVerifyingKey(data []byte) (*VerifyingKey, error) {
 			core.words("root", parts.Root[:])
 		}
 	}
-	for _, s := range []*ArgumentSettings{&parts.Settings.Inference, &parts.Settings.Weights} {
+	committed := len(parts.Commits.Inputs) + len(parts.Commits.Outputs)
+	for i, s := range []*ArgumentSettings{&parts.Settings.Inference, &parts.Settings.Weights} {
 		s.Work = int(core.u8("work"))
-		for h := range s.Commitments {
-			s.Commitments[h] = core.params(plan.Home(h).String())
+		n := int(plan.FirstCommitted)
+		if i == 0 {
+			n += committed
+		}
+		for h := 0; h < n && core.err == nil; h++ {
+			s.Commitments = append(s.Commitments, core.params(plan.Home(h).String()))
 		}
 	}
 	if err := core.done(); err != nil {
@@ -188,6 +204,13 @@ func (c *cursor) params(what string) *whir.M31Params {
 	p, err := whir.DecodeM31Params(b)
 	c.fail(what, err)
 	return p
+}
+
+func (c *cursor) u32(what string) uint32 {
+	if b := c.take(what, 4); b != nil {
+		return binary.LittleEndian.Uint32(b)
+	}
+	return 0
 }
 
 func (c *cursor) u8(what string) uint8 {

@@ -17,14 +17,14 @@ import (
 // are sent. Parts that the plan does not have are zero or nil.
 type Proof struct {
 	// Roots of the witness and of the multiplicities; the parameters' root is
-	// in the key.
-	Roots    [plan.Stacks]merkle.Digest
+	// in the key, those of committed inputs and outputs in the statement.
+	Roots    [plan.FirstCommitted]merkle.Digest
 	Nonce    transcript.Nonce // of the work before the lookup challenges
 	Tree     *logup.Proof
 	Leaves   []m31.QM31 // evaluations at the leaf point
 	Layers   []LayerProof
 	Merge    *sumcheck.Proof
-	Openings [plan.Stacks]*whir.M31Proof
+	Openings []*whir.M31Proof // by home
 }
 
 // LayerProof is the messages of one layer.
@@ -33,18 +33,21 @@ type LayerProof struct {
 	Batch *sumcheck.Proof // nil if the layer has no sum-checks
 }
 
-// sends says whether the root of a stack is part of the proof.
-func (a *Argument) sends(h plan.Home) bool {
-	return h != plan.Parameters && a.Commitments[h] != nil
+// sent are the stacks whose roots are part of a proof.
+func (a *Argument) sent() (out []plan.Home) {
+	for _, h := range []plan.Home{plan.Witness, plan.Multiplicities} {
+		if a.Commitments[h] != nil {
+			out = append(out, h)
+		}
+	}
+	return out
 }
 
 // AppendProof appends the proof's encoding: field words as little-endian
 // 32-bit integers, openings preceded by their length in bytes.
 func (a *Argument) AppendProof(b []byte, p *Proof) ([]byte, error) {
-	for h := plan.Parameters; h < plan.Stacks; h++ {
-		if a.sends(h) {
-			b = m31.AppendBytes(b, p.Roots[h][:])
-		}
+	for _, h := range a.sent() {
+		b = m31.AppendBytes(b, p.Roots[h][:])
 	}
 	if a.Work > 0 {
 		b = m31.AppendBytes(b, p.Nonce[:])
@@ -69,10 +72,11 @@ func (a *Argument) AppendProof(b []byte, p *Proof) ([]byte, error) {
 			return nil, err
 		}
 	}
-	for h, o := range p.Openings {
-		if o == nil {
+	for _, h := range a.Plan.Order() {
+		if int(h) >= len(p.Openings) || p.Openings[h] == nil {
 			continue
 		}
+		o := p.Openings[h]
 		at := len(b)
 		b = append(b, 0, 0, 0, 0)
 		if b, err = a.Commitments[h].AppendProof(b, o); err != nil {
@@ -138,11 +142,9 @@ func (c *cursor) batch(what string, shapes []sumcheck.Shape) *sumcheck.Proof {
 // openings' hash paths follow from the argument.
 func (a *Argument) DecodeProof(data []byte) (*Proof, error) {
 	c := &cursor{data: data}
-	p := new(Proof)
-	for h := plan.Parameters; h < plan.Stacks; h++ {
-		if a.sends(h) {
-			c.words("root of "+h.String(), p.Roots[h][:])
-		}
+	p := &Proof{Openings: make([]*whir.M31Proof, len(a.Commitments))}
+	for _, h := range a.sent() {
+		c.words("root of "+h.String(), p.Roots[h][:])
 	}
 	if a.Work > 0 {
 		c.words("nonce", p.Nonce[:])
@@ -168,11 +170,12 @@ func (a *Argument) DecodeProof(data []byte) (*Proof, error) {
 	if shapes := a.Plan.MergeShapes(); len(shapes) > 0 {
 		p.Merge = c.batch(CheckMerge, shapes)
 	}
-	for h, params := range a.Commitments {
+	for _, h := range a.Plan.Order() {
+		params := a.Commitments[h]
 		if params == nil {
 			continue
 		}
-		what := openingChecks[h]
+		what := openingCheck(a.Plan, h)
 		size := c.take(what, 4)
 		if size == nil {
 			break

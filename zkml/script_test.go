@@ -57,7 +57,7 @@ func TestStoredByScript(t *testing.T) {
 	}
 	var cases []zkmltest.ScriptCase
 	for _, name := range []string{"residual", "tour", "every"} {
-		vk, x0, y0, proof := stored(t, name)
+		vk, st, proof := stored(t, name)
 		for _, c := range changes {
 			if c.name == "nonce" && vk.settings.Inference.Work == 0 {
 				continue
@@ -66,7 +66,7 @@ func TestStoredByScript(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			x, y := slices.Clone(x0), slices.Clone(y0)
+			x, y := slices.Clone(st.X), slices.Clone(st.Y)
 			c.change(x, y, p)
 			changed, err := EncodeProof(vk, DigestsOf(x, y), p)
 			if err != nil {
@@ -87,7 +87,7 @@ func TestStoredByScript(t *testing.T) {
 // tensor's bounds are wider than they are.
 func wideBound(t *testing.T) zkmltest.ScriptCase {
 	t.Helper()
-	vk, x, y, proof := stored(t, "tour")
+	vk, s, proof := stored(t, "tour")
 	data := vk.Encode()
 	name := append([]byte{6, 0}, "second"...)
 	at := bytes.Index(data, name) + len(name) + 2 + 4*2 + 8 // kind and rank, two axes, the lower bound
@@ -103,7 +103,7 @@ func wideBound(t *testing.T) zkmltest.ScriptCase {
 	if _, err := DecodeVerifyingKey(data); !errors.Is(err, graph.ErrInvalid) {
 		t.Fatalf("a key with a wider bound: %v", err)
 	}
-	return zkmltest.ScriptCase{Key: hex.EncodeToString(data), Proof: hex.EncodeToString(proof), X: x, Y: y, Check: "key"}
+	return zkmltest.ScriptCase{Key: hex.EncodeToString(data), Proof: hex.EncodeToString(proof), X: s.X, Y: s.Y, Check: "key"}
 }
 
 func tensorNamed(vk *VerifyingKey, name string) (graph.TensorID, bool) {

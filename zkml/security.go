@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 
@@ -35,7 +36,30 @@ type Settings struct {
 // the parameters is listed in the inference's settings alone.
 type ArgumentSettings struct {
 	Work        int
-	Commitments [plan.Stacks]*whir.M31Params
+	Commitments []*whir.M31Params // by home; those of committed inputs and outputs last
+}
+
+// commitment is the parameters of a home, nil if there are none.
+func (s *ArgumentSettings) commitment(h plan.Home) *whir.M31Params {
+	if int(h) < len(s.Commitments) {
+		return s.Commitments[h]
+	}
+	return nil
+}
+
+// empty says that nothing is settled.
+func (s *ArgumentSettings) empty() bool {
+	for _, c := range s.Commitments {
+		if c != nil {
+			return false
+		}
+	}
+	return s.Work == 0 && len(s.Commitments) <= int(plan.FirstCommitted)
+}
+
+func (s Settings) clone() Settings {
+	s.Inference.Commitments, s.Weights.Commitments = slices.Clone(s.Inference.Commitments), slices.Clone(s.Weights.Commitments)
+	return s
 }
 
 // Term is one step's soundness error.
@@ -125,7 +149,9 @@ func (a *Argument) terms(part string) []Term {
 			// A relation between committed polynomials holds everywhere if it
 			// does at a random point; one that defines a virtual polynomial
 			// needs no such argument.
-			if q := &p.Polys[p.Evals[r.Out].Poly]; q.Home != plan.Virtual {
+			// Copies of committed outputs are part of the output binding.
+			q := &p.Polys[p.Evals[r.Out].Poly]
+			if c := p.CommittedAs(q.Home); q.Home != plan.Virtual && (c == nil || !c.Output) {
 				limbs += q.Vars
 			}
 		}
@@ -156,26 +182,40 @@ func (a *Argument) terms(part string) []Term {
 	if shapes := p.MergeShapes(); len(shapes) > 0 {
 		add("claim merging", float64(merged)+sumcheck.ErrorNumerator(shapes), 0, "%d claims on %d commitments", merged+len(shapes), len(shapes))
 	}
-	for h, c := range a.Commitments {
+	for _, h := range p.Order() {
+		c := a.Commitments[h]
 		if c == nil {
 			continue
 		}
 		for _, l := range c.Security().Lines {
-			out = append(out, Term{part, "opening of " + plan.Home(h).String() + ": " + l.Name, l.Bits, l.Note})
+			out = append(out, Term{part, "opening of " + stackName(p, h) + ": " + l.Name, l.Bits, l.Note})
 		}
 	}
 	return out
 }
 
+// stackName is a home's name; a committed tensor is called by its own.
+func stackName(p *plan.Plan, h plan.Home) string {
+	c := p.CommittedAs(h)
+	switch {
+	case c == nil:
+		return h.String()
+	case c.Output:
+		return fmt.Sprintf("committed output %q", p.Polys[c.Tensor].Name)
+	}
+	return fmt.Sprintf("committed input %q", p.Polys[c.Tensor].Name)
+}
+
 // Choose finds settings for a program whose security budget sums to at least
 // target bits: the smallest level for every line that makes it, with as much
-// work before the lookup challenges as that level asks for. Of o, Lambda,
-// Claims and JohnsonStart are not used.
-func Choose(p *graph.Program, mode Mode, target int, o whir.Options) (Settings, error) {
+// work before the lookup challenges as that level asks for. commits says which
+// inputs and outputs are committed. Of o, Lambda, Claims and JohnsonStart are not
+// used.
+func Choose(p *graph.Program, mode Mode, commits Commits, target int, o whir.Options) (Settings, error) {
 	if target < MinSecurity {
 		return Settings{}, fmt.Errorf("zkml: security target of %d bits, at least %d", target, MinSecurity)
 	}
-	main, err := plan.ForProgram(p)
+	main, err := plan.ForProgram(p, commits)
 	if err != nil {
 		return Settings{}, err
 	}
@@ -191,7 +231,7 @@ func Choose(p *graph.Program, mode Mode, target int, o whir.Options) (Settings, 
 		if err != nil {
 			return Settings{}, fmt.Errorf("zkml: security: %d bits a step: %w", lambda, err)
 		}
-		inference, weights, err := arguments(p, mode, &s)
+		inference, weights, err := arguments(p, mode, commits, &s)
 		if err != nil {
 			return Settings{}, err
 		}
@@ -227,20 +267,57 @@ func chooseArgument(p *plan.Plan, params bool, lambda int, o whir.Options) (s Ar
 	// Challenges are drawn between commitment and opening, so round 0 is in the
 	// unique-decoding regime.
 	o.Lambda, o.Claims, o.JohnsonStart = lambda, 1, false
-	var failed [plan.Stacks]error
+	s.Commitments = make([]*whir.M31Params, len(p.Stacks))
+	failed := make([]error, len(p.Stacks))
 	var wg sync.WaitGroup
 	for h := range p.Stacks {
+		choose := chooseCommitment
+		if plan.Home(h) >= plan.FirstCommitted {
+			choose = chooseSalted
+		}
 		if st := &p.Stacks[h]; len(st.Evals) > 0 && (params || st.Home != plan.Parameters) {
-			wg.Go(func() { s.Commitments[h], failed[h] = chooseCommitment(st.Vars, o) })
+			wg.Go(func() { s.Commitments[h], failed[h] = choose(st.Vars, o) })
 		}
 	}
 	wg.Wait()
 	for h, err := range failed {
 		if err != nil {
-			return s, fmt.Errorf("%s: %w", p.Stacks[h].Home, err)
+			return s, fmt.Errorf("%s: %w", stackName(p, plan.Home(h)), err)
 		}
 	}
 	return s, nil
+}
+
+// saltedLevel is the level at which the code of a committed tensor is chosen.
+const saltedLevel = MinSecurity + 6
+
+// chooseSalted finds the parameters of a committed tensor. Its root is that of
+// other keys too, so that the code must follow from size and options alone,
+// while the level of a key's lines depends on its program: the schedule is that
+// of a fixed level, and what a line lacks is made up by queries and work.
+func chooseSalted(vars int, o whir.Options) (*whir.M31Params, error) {
+	fixed := o
+	fixed.Lambda = saltedLevel
+	p, err := chooseCommitment(vars, fixed)
+	if err != nil {
+		return nil, err
+	}
+	inner := p.Inner()
+	schedule := whir.Schedule{LogInvRate: inner.Config().LogInvRate}
+	for i := range inner.Rounds() {
+		r := inner.Round(i)
+		if schedule.Folds = append(schedule.Folds, r.Fold); i < inner.Rounds()-1 {
+			schedule.Shrinks = append(schedule.Shrinks, r.Shrink)
+		}
+	}
+	if schedule.Folds[0] < plan.MinSaltedFold {
+		return nil, fmt.Errorf("%w: the options make the first round bind %d variables, a salted commitment wants %d", whir.ErrInfeasible, schedule.Folds[0], plan.MinSaltedFold)
+	}
+	o.Claims *= 2 // over pairs
+	if inner, err = whir.Complete(inner.Spec(), inner.Vars(), schedule, o); err != nil {
+		return nil, err
+	}
+	return whir.NewM31Params(vars, inner)
 }
 
 // maxOpening is the most bytes that an opening takes, as predicted, where

@@ -1,8 +1,12 @@
 package zkml
 
 import (
+	"encoding/binary"
+
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // Options of Verify; nil means none.
@@ -15,20 +19,26 @@ type Options struct {
 	Weights *graph.Weights
 }
 
-// Verify checks that proof shows y to be the program's outputs on x under the
-// key. x is the real elements of all inputs, one after the other in the
-// program's order, each in row-major order; y those of the outputs. It returns
-// nil, or an error naming the first check that failed (FailedCheck).
+// Verify checks that proof shows y to be the program's outputs on x under a key
+// for which all of them are public. x is the real elements of all inputs, one
+// after the other in the program's order, each in row-major order; y those of the
+// outputs. It returns nil, or an error naming the first check that failed
+// (FailedCheck).
 func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
+	return VerifyStatement(vk, &Statement{X: x, Y: y}, proof, opts)
+}
+
+// VerifyStatement is Verify for keys that have some inputs or outputs committed:
+// proof shows that whoever made it knows values behind the commitments, within
+// their tensors' bounds, which with the public ones are the program's inputs and
+// what it gives for them. It returns nil, or an error naming the first check that
+// failed (FailedCheck).
+func VerifyStatement(vk *VerifyingKey, s *Statement, proof []byte, opts *Options) error {
 	if opts == nil {
 		opts = new(Options)
 	}
-	p := vk.program
-	if err := p.CheckInput(x); err != nil {
-		return reject(CheckInput, err)
-	}
-	if err := p.CheckOutput(y); err != nil {
-		return reject(CheckOutput, err)
+	if err := s.check(vk); err != nil {
+		return err
 	}
 	h, body, err := DecodeProofHeader(proof)
 	if err != nil {
@@ -37,19 +47,14 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	if err := vk.named(h); err != nil {
 		return err
 	}
-	// The header's digests only tell what differs. The transcript has those of x
-	// and y, and the argument evaluates x and y themselves.
-	digests := DigestsOf(x, y)
-	if h.Input != digests.Input {
-		return rejectf(CheckInputBind, "the proof is for another input")
-	}
-	if h.Output != digests.Output {
-		return rejectf(CheckOutputBind, "the proof is for another output")
+	digests := s.Digests()
+	if err := s.named(vk, digests, &h); err != nil {
+		return err
 	}
 	if err := vk.Check(); err != nil {
 		return err
 	}
-	st := newStatement(p, x, y)
+	st := s.knowledge(vk)
 	if vk.mode == PublicWeights {
 		if st.params, err = vk.publicParams(opts.Weights); err != nil {
 			return err
@@ -65,20 +70,10 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 	}
 	st.oracle = oracle
 	AbsorbStatement(tr, digests, opts.Context)
+	if st.committed, err = vk.inference.ReceiveStatement(tr, digests.Roots); err != nil {
+		return reject(CheckFormat, err)
+	}
 	return vk.inference.check(tr, st, decoded)
-}
-
-// newStatement tells inputs and outputs apart. Their values are within bounds,
-// and so determined by their residues.
-func newStatement(p *graph.Program, x, y []int32) *statement {
-	st := &statement{public: make([][]int32, len(p.Tensors))}
-	for i, v := range p.SplitInput(x) {
-		st.public[p.Inputs[i]] = v
-	}
-	for i, v := range p.SplitOutput(y) {
-		st.public[p.Outputs[i]] = v
-	}
-	return st
 }
 
 // publicParams checks public weights against the key and stacks them.
@@ -98,8 +93,8 @@ func (vk *VerifyingKey) publicParams(w *graph.Weights) ([]m31.Element, error) {
 
 // ProofHeader names what a proof claims to be about.
 type ProofHeader struct {
-	Key           [32]byte // digest of the verifying key
-	Input, Output [32]byte // as DigestsOf makes them
+	Key     [32]byte // digest of the verifying key
+	Digests          // of the statement
 }
 
 // DecodeProofHeader takes the header off an encoded proof.
@@ -107,12 +102,22 @@ func DecodeProofHeader(proof []byte) (h ProofHeader, body []byte, err error) {
 	if h.Key, body, err = readHeader(proof, MagicProof, "proof"); err != nil {
 		return h, nil, err
 	}
-	if len(body) < 64 {
-		return h, nil, formatf("proof: truncated: %d bytes", len(proof))
+	r := &cursor{data: body}
+	copy(h.Input[:], r.take("digest of the input", 32))
+	copy(h.Output[:], r.take("digest of the output", 32))
+	n := r.u32("number of commitments")
+	if n > plan.MaxCommitted {
+		return h, nil, formatf("proof: %d commitments, at most %d", n, plan.MaxCommitted)
 	}
-	copy(h.Input[:], body)
-	copy(h.Output[:], body[32:])
-	return h, body[64:], nil
+	for i := uint32(0); i < n && r.err == nil; i++ {
+		var root merkle.Digest
+		r.words("root of a commitment", root[:])
+		h.Roots = append(h.Roots, root)
+	}
+	if r.err != nil {
+		return h, nil, formatf("proof: %w", r.err)
+	}
+	return h, r.data, nil
 }
 
 // DecodeProof reads a proof for the key without verifying it: nil error means
@@ -138,8 +143,12 @@ func (vk *VerifyingKey) named(h ProofHeader) error {
 }
 
 // EncodeProof is the encoding of an inference's proof, as Verify reads it; d are
-// the digests of its inputs and outputs.
+// the digests of its statement.
 func EncodeProof(vk *VerifyingKey, d Digests, p *Proof) ([]byte, error) {
 	b := append(header(MagicProof, vk.digest), d.Input[:]...)
-	return vk.inference.AppendProof(append(b, d.Output[:]...), p)
+	b = binary.LittleEndian.AppendUint32(append(b, d.Output[:]...), uint32(len(d.Roots)))
+	for i := range d.Roots {
+		b = m31.AppendBytes(b, d.Roots[i][:])
+	}
+	return vk.inference.AppendProof(b, p)
 }

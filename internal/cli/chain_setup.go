@@ -202,7 +202,7 @@ func sameKey(vk *zkml.VerifyingKey, program *graph.Program, weights *graph.Weigh
 	if got := vk.WeightsDigest(); got != digest {
 		return fmt.Errorf("its weights have the digest %x..., want %x...", got[:8], digest[:8])
 	}
-	settings, err := zkml.Choose(program, o.Mode, max(o.Security, zkml.MinSecurity), o.Commitment)
+	settings, err := zkml.Choose(program, o.Mode, o.Commits, max(o.Security, zkml.MinSecurity), o.Commitment)
 	if err != nil {
 		return err
 	}

@@ -79,7 +79,7 @@ func (a *app) addEstimate(v *view, path string, m *onnx.Model, e *estimate) erro
 	}
 	var cost *zkml.Cost
 	if err == nil {
-		cost, err = zkml.CostOf(p, zkml.Committed, zkml.MinSecurity, whir.Options{})
+		cost, err = zkml.CostOf(p, zkml.Committed, zkml.Commits{}, zkml.MinSecurity, whir.Options{})
 	}
 	switch {
 	case err != nil && (e.always || e.exact != nil || !errors.Is(err, onnx.ErrUnsupported)):

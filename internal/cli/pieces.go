@@ -235,7 +235,7 @@ func largestPart(p *graph.Program, w *graph.Weights, before []int, room int64, m
 	security := chunks.PartSecurity(zkml.MinSecurity, len(cutting.Parts))
 	for i := range cutting.Parts {
 		q := cutting.Parts[i].Program
-		cost, err := zkml.CostOf(q, mode, security, o)
+		cost, err := zkml.CostOf(q, mode, zkml.Commits{}, security, o)
 		if err != nil {
 			return 0, err
 		}
@@ -245,7 +245,7 @@ func largestPart(p *graph.Program, w *graph.Weights, before []int, room int64, m
 	}
 	for i := range cutting.Parts {
 		part := &cutting.Parts[i]
-		settings, err := zkml.Choose(part.Program, mode, security, o)
+		settings, err := zkml.Choose(part.Program, mode, zkml.Commits{}, security, o)
 		if err != nil {
 			return 0, err
 		}

@@ -34,6 +34,9 @@ func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*
 	}
 	for k, list := range inputs {
 		p := keys[k].Program()
+		if t := keys[k].Committed(); len(t) > 0 {
+			return nil, fmt.Errorf("chain: part %d has %s committed, expected that all inputs and outputs of parts are public", k, &t[0])
+		}
 		if len(list) != len(p.Inputs) {
 			return nil, fmt.Errorf("chain: part %d: wiring of %d inputs, its program has %d", k, len(list), len(p.Inputs))
 		}

@@ -158,7 +158,7 @@ func TestPlanLimits(t *testing.T) {
 		t.Errorf("12 lookups of 2^26 entries are cut before the operations %v", before)
 	}
 	for _, c := range []*zkmltest.Case{zkmltest.Every(3), zkmltest.Odd(2), zkmltest.Decoder(1, 4, 8, 2, true), zkmltest.Tour(1)} {
-		pl, err := plan.ForProgram(c.Program)
+		pl, err := plan.ForProgram(c.Program, plan.Commits{})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -9,12 +9,13 @@ import (
 // of the outputs.
 
 // InputLen returns the length of x.
-func (p *Program) InputLen() int { return p.total(p.Inputs) }
+func (p *Program) InputLen() int { return p.Total(p.Inputs) }
 
 // OutputLen returns the length of y.
-func (p *Program) OutputLen() int { return p.total(p.Outputs) }
+func (p *Program) OutputLen() int { return p.Total(p.Outputs) }
 
-func (p *Program) total(ids []TensorID) int {
+// Total returns the number of real elements of some tensors together.
+func (p *Program) Total(ids []TensorID) int {
 	n := 0
 	for _, id := range ids {
 		n += p.Tensor(id).Len()
@@ -23,12 +24,13 @@ func (p *Program) total(ids []TensorID) int {
 }
 
 // SplitInput returns the part of x for each input; x has InputLen values.
-func (p *Program) SplitInput(x []int32) [][]int32 { return p.split(p.Inputs, x) }
+func (p *Program) SplitInput(x []int32) [][]int32 { return p.Split(p.Inputs, x) }
 
 // SplitOutput returns the part of y for each output; y has OutputLen values.
-func (p *Program) SplitOutput(y []int32) [][]int32 { return p.split(p.Outputs, y) }
+func (p *Program) SplitOutput(y []int32) [][]int32 { return p.Split(p.Outputs, y) }
 
-func (p *Program) split(ids []TensorID, v []int32) [][]int32 {
+// Split returns the part of v for each of some tensors; v has their Total of values.
+func (p *Program) Split(ids []TensorID, v []int32) [][]int32 {
 	parts := make([][]int32, len(ids))
 	for i, id := range ids {
 		n := p.Tensor(id).Len()
@@ -38,19 +40,20 @@ func (p *Program) split(ids []TensorID, v []int32) [][]int32 {
 }
 
 // CheckInput checks that x has one value within bounds for every element of the program's inputs.
-func (p *Program) CheckInput(x []int32) error { return p.checkStatement(p.Inputs, x) }
+func (p *Program) CheckInput(x []int32) error { return p.CheckValues(p.Inputs, x) }
 
 // CheckOutput checks that y has one value within bounds for every element of the program's outputs.
-func (p *Program) CheckOutput(y []int32) error { return p.checkStatement(p.Outputs, y) }
+func (p *Program) CheckOutput(y []int32) error { return p.CheckValues(p.Outputs, y) }
 
-func (p *Program) checkStatement(ids []TensorID, v []int32) error {
+// CheckValues checks that v has one value within bounds for every real element of some tensors, one tensor after the other.
+func (p *Program) CheckValues(ids []TensorID, v []int32) error {
 	if len(ids) == 1 {
 		return checkValues(p.Tensor(ids[0]), v)
 	}
-	if n := p.total(ids); len(v) != n {
+	if n := p.Total(ids); len(v) != n {
 		return fmt.Errorf("%d values, expected %d for %d tensors", len(v), n, len(ids))
 	}
-	for i, part := range p.split(ids, v) {
+	for i, part := range p.Split(ids, v) {
 		if err := checkValues(p.Tensor(ids[i]), part); err != nil {
 			return err
 		}

@@ -114,7 +114,7 @@ func BenchmarkMatMul(b *testing.B) {
 		trans bool
 	}{{64, false}, {64, true}, {1, false}, {1, true}} {
 		c := zkmltest.Product(1, s.rows, 768, 3072, s.trans)
-		pl, err := plan.ForProgram(c.Program)
+		pl, err := plan.ForProgram(c.Program, plan.Commits{})
 		if err != nil {
 			b.Fatal(err)
 		}

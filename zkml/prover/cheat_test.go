@@ -26,7 +26,9 @@ type keyed struct {
 	pk *ProvingKey
 }
 
-func once(make func() *zkmltest.Case) func(t testing.TB) *keyed {
+func once(make func() *zkmltest.Case) func(t testing.TB) *keyed { return onceWith(quick, make) }
+
+func onceWith(opts SetupOptions, make func() *zkmltest.Case) func(t testing.TB) *keyed {
 	var k *keyed
 	var err error
 	var o sync.Once
@@ -34,7 +36,7 @@ func once(make func() *zkmltest.Case) func(t testing.TB) *keyed {
 		t.Helper()
 		o.Do(func() {
 			k = &keyed{Case: make()}
-			k.vk, k.pk, err = Setup(cpu(t), k.Program, k.Weights, &quick)
+			k.vk, k.pk, err = Setup(cpu(t), k.Program, k.Weights, &opts)
 		})
 		if err != nil {
 			t.Fatal(err)

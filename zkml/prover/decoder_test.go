@@ -57,7 +57,7 @@ func TestDecoderLaunches(t *testing.T) {
 // what the costs of a proof follow from.
 func TestDecoderPlan(t *testing.T) {
 	c := zkmltest.Decoder(12, 64, 768, 12, false)
-	pl, err := plan.ForProgram(c.Program)
+	pl, err := plan.ForProgram(c.Program, plan.Commits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -274,7 +274,7 @@ func replayGamma(t *testing.T, k *keyed, p *zkml.Proof, layer int) m31.QM31 {
 		t.Fatal(err)
 	}
 	zkml.AbsorbStatement(tr, zkml.DigestsOf(k.X, k.Output()), nil)
-	for h := plan.Witness; h < plan.Stacks; h++ {
+	for h := plan.Witness; h < plan.FirstCommitted; h++ {
 		tr.Absorb(a.Commitments[h].CommitmentWords(p.Roots[h]))
 	}
 	tr.Challenges(2)

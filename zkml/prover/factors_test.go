@@ -294,7 +294,7 @@ func TestPublicFactorTables(t *testing.T) {
 	}
 	slices.Sort(names)
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		l := &layout{plan: &plan.Plan{InputPolys: []int{0, 1}}}
+		l := &layout{plan: &plan.Plan{Stacks: make([]plan.Stack, plan.FirstCommitted), InputPolys: []int{0, 1}}}
 		var scratch []m31.QM31
 		table := func(p plan.Point) (at int) {
 			z := make([]m31.QM31, len(p))

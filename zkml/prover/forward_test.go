@@ -30,7 +30,7 @@ func testForward(t *testing.T, p *graph.Program, w *graph.Weights, x []int32) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	pl, err := plan.ForProgram(p)
+	pl, err := plan.ForProgram(p, plan.Commits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,7 +71,7 @@ func testForward(t *testing.T, p *graph.Program, w *graph.Weights, x []int32) {
 
 func layoutOf(t testing.TB, p *graph.Program) *layout {
 	t.Helper()
-	pl, err := plan.ForProgram(p)
+	pl, err := plan.ForProgram(p, plan.Commits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ type hooks struct {
 	statement  func(s *session, x, y []int32) (x2, y2 []int32) // before it is absorbed
 	digests    func(d zkml.Digests) zkml.Digests               // that are absorbed, and that the header has
 	program    func(p *graph.Program) *graph.Program           // that the forward pass runs
+	stated     func(s *session) error                          // before the statement's tensors are committed
 	input      func(s *session) error                          // before the forward pass
 	witness    func(s *session) error                          // after the forward pass
 	counts     func(s *session) error                          // after multiplicities are counted

@@ -15,7 +15,7 @@ import (
 func TestWeakParts(t *testing.T) {
 	k := residual(t)
 	for _, part := range []string{"inference", "weights"} {
-		for h := plan.Parameters; h < plan.Stacks; h++ {
+		for h := plan.Parameters; h < plan.FirstCommitted; h++ {
 			settings := k.vk.Settings()
 			s, arg := &settings.Inference, k.vk.Inference()
 			if part == "weights" {

@@ -18,6 +18,7 @@ import (
 func TestWeakKey(t *testing.T) {
 	k := mlp(t)
 	parts := zkml.KeyParts{Program: k.Program, Mode: zkml.PublicWeights, WeightsDigest: k.vk.WeightsDigest()}
+	parts.Settings.Inference.Commitments = make([]*whir.M31Params, plan.FirstCommitted)
 	for _, h := range []plan.Home{plan.Witness, plan.Multiplicities} {
 		vars := k.vk.Inference().Plan.Stacks[h].Vars
 		p, err := whir.ChooseM31(vars, whir.Options{Lambda: 95})

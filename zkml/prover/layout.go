@@ -22,7 +22,8 @@ type layout struct {
 
 	// Words of a proof's memory.
 	witness, mult int
-	counts        int // of zkml_evaluate; all until here starts as 0
+	committed     []int // stacks of the statement's tensors
+	counts        int   // of zkml_evaluate; all until here starts as 0
 	zeroed        int
 	y             int         // the outputs as stated, zero-padded
 	outputAt      map[int]int // by polynomial: of an output, in y
@@ -118,6 +119,9 @@ func (l *layout) placeWords(p *graph.Program) {
 	}
 	l.witness = take(&l.live, size(plan.Witness))
 	l.mult = take(&l.live, size(plan.Multiplicities))
+	for i := range pl.Committed {
+		l.committed = append(l.committed, take(&l.live, size(plan.FirstCommitted+plan.Home(i))))
+	}
 	output := 0
 	l.outputAt = map[int]int{}
 	for _, o := range pl.OutputPolys {
@@ -151,8 +155,10 @@ func (l *layout) placeWords(p *graph.Program) {
 			l.polys[i] = place(l.witness + q.Offset)
 		case plan.Multiplicities:
 			l.polys[i] = place(l.mult + q.Offset)
-		default:
+		case plan.Public, plan.Virtual:
 			l.polys[i] = place(take(&l.live, 1<<q.Vars))
+		default:
+			l.polys[i] = place(l.committed[q.Home-plan.FirstCommitted] + q.Offset)
 		}
 	}
 }

@@ -119,7 +119,7 @@ func (l *layout) placeElements() {
 	}
 	p.merge()
 	l.nonce = p.take(nonceElements)
-	l.roots = p.take(rootElements * int(plan.Stacks))
+	l.roots = p.take(rootElements * len(pl.Stacks))
 	l.messages = p.next
 }
 
@@ -187,11 +187,11 @@ func (p *placer) instance(st *step, ly *plan.Layer, in *plan.Instance) (il insta
 	for _, id := range in.Factors {
 		il.factors = append(il.factors, p.factor(st, pl.Evals[id].Point, ly.Bound(in)))
 	}
-	switch in.Kind {
-	case plan.Output:
+	switch {
+	case in.Kind == plan.Output && in.Out < 0:
 		value = p.take(1)
 		p.stated(st, in.OutPoly, in.At, value)
-	case plan.ZeroPadding:
+	case in.Kind == plan.ZeroPadding:
 		value = -1
 		il.from = l.desc.axes(pl.Polys[pl.Evals[in.Factors[0]].Poly].Shape)
 	default:

@@ -34,7 +34,7 @@ func (p *placer) merge() {
 	l := p.layout
 	pl, m := l.plan, &l.merge
 	var stacks words
-	for h := range pl.Stacks {
+	for _, h := range pl.Order() {
 		st := &pl.Stacks[h]
 		if len(st.Evals) == 0 {
 			continue
@@ -52,7 +52,7 @@ func (p *placer) merge() {
 			m.claims = at
 		}
 		stacks.add(uint64(l.desc.list(values)), uint64(len(values)), uint64(at))
-		m.stacks = append(m.stacks, stackLayout{plan.Home(h), m.total, st.Vars, m.list[claims:len(m.list):len(m.list)]})
+		m.stacks = append(m.stacks, stackLayout{h, m.total, st.Vars, m.list[claims:len(m.list):len(m.list)]})
 		m.total += (1<<st.Vars + sumprover.EqsTile - 1) &^ (sumprover.EqsTile - 1)
 	}
 	l.mergeStep.finish(l)

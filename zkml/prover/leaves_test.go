@@ -21,7 +21,7 @@ func lookupPlan(rng *rand.Rand, vars []int) *plan.Plan {
 		}
 		return y
 	}
-	pl := &plan.Plan{Tables: []plan.Table{
+	pl := &plan.Plan{Stacks: make([]plan.Stack, plan.FirstCommitted), Tables: []plan.Table{
 		{Bits: 5, Columns: []plan.Column{{Vars: 5}}, Row: []plan.RowPart{{Vars: 5}}},
 		{Bits: 6, Columns: []plan.Column{{First: -32, Vars: 6}, {Y: random(64)}}, Row: []plan.RowPart{{First: -32, Vars: 6}}},
 		{Bits: 13, Columns: []plan.Column{{First: -16, Shift: 8, Vars: 5}, {First: -128, Vars: 8}, {Y: random(1 << 13)}},

@@ -6,6 +6,7 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
 	logupprover "github.com/zkwarp/zkwarp/logup/prover"
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/sumcheck"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
@@ -108,9 +109,16 @@ func (s *session) collect() error {
 	if err := m31.CheckCanonical(s.proof.Nonce[:]); err != nil { // a search that has failed
 		return fmt.Errorf("work: %w", err)
 	}
+	s.statementRoots = make([]merkle.Digest, len(s.plan.Committed))
 	for h := range s.committed {
-		if s.committed[h] != nil && plan.Home(h) != plan.Parameters {
-			copy(s.proof.Roots[h][:], m31.Words(v[s.roots+rootElements*h:]))
+		if s.committed[h] == nil || plan.Home(h) == plan.Parameters {
+			continue
+		}
+		root := m31.Words(v[s.roots+rootElements*h:])
+		if i := h - int(plan.FirstCommitted); i >= 0 {
+			copy(s.statementRoots[i][:], root)
+		} else {
+			copy(s.proof.Roots[h][:], root)
 		}
 	}
 	take := func(at, n int) []m31.QM31 { return v[at : at+n : at+n] }

@@ -24,8 +24,8 @@ func TestMutants(t *testing.T) {
 		{Name: "repeated evaluations not compared", File: values, Old: "if v.known[id] && v.evals[id] != x {", New: "if false && v.evals[id] != x {", Tests: "TestRepeatedEvaluation"},
 		{Name: "key digest not compared", File: verify, Old: "if h.Key != vk.digest {", New: "if h.Key != vk.digest && false {", Tests: "TestForeignKeys"},
 		{Name: "key not checked", File: verify, Old: "if err := vk.Check(); err != nil {", New: "if err := vk.Check(); err != nil && false {", Tests: "TestForgedWeights|TestForeignKeys|TestWeakKey"},
-		{Name: "input range not checked", File: verify, Old: "if err := p.CheckInput(x); err != nil {", New: "if err := p.CheckInput(x); err != nil && len(x) != p.InputLen() {", Tests: "TestBounds"},
-		{Name: "output range not checked", File: verify, Old: "if err := p.CheckOutput(y); err != nil {", New: "if err := p.CheckOutput(y); err != nil && len(y) != p.OutputLen() {", Tests: "TestBounds"},
+		{Name: "input range not checked", File: "zkml/statement.go", Old: "if err := vk.program.CheckValues(vk.PublicInputs(), s.X); err != nil {", New: "if err := vk.program.CheckValues(vk.PublicInputs(), s.X); err != nil && len(s.X) != vk.program.Total(vk.PublicInputs()) {", Tests: "TestBounds"},
+		{Name: "output range not checked", File: "zkml/statement.go", Old: "if err := vk.program.CheckValues(vk.PublicOutputs(), s.Y); err != nil {", New: "if err := vk.program.CheckValues(vk.PublicOutputs(), s.Y); err != nil && len(s.Y) != vk.program.Total(vk.PublicOutputs()) {", Tests: "TestBounds"},
 		{Name: "public weights not hashed", File: verify, Old: "if got != vk.weightsDigest {", New: "if got != vk.weightsDigest && false {", Tests: "TestPublicWeights"},
 		{Name: "security not checked", File: key, Old: "if r := Security(vk); !(r.Sum >= MinSecurity) {", New: "if r := Security(vk); r.Sum < 0 {", Tests: "TestWeakKey"},
 		{Name: "commitments' sizes not checked", File: key, Old: "if c.Vars() != s.Vars {", New: "if c.Vars() != s.Vars && false {", Tests: "TestKeyParts"},
@@ -53,6 +53,17 @@ func TestMutants(t *testing.T) {
 		{Name: "number of values not hashed", File: digests, Old: "uint64(n)))", New: "0))", Tests: "TestStoredArtefacts"},
 		{Name: "context not absorbed", File: digests, Old: "tr.AbsorbBytes(context)", New: "", Tests: "TestStatement"},
 		{Name: "key not absorbed", File: argument, Old: "tr.AbsorbBytes(key[:])", New: "", Tests: "TestWork"},
+	}...)
+	const committed, statement = "zkml/internal/plan/committed.go", "zkml/statement.go"
+	list = append(list, []mutant.Mutant{
+		{Name: "commitments of the statement not absorbed", File: argument, Old: "o, err := whir.ReceiveM31(tr, a.Commitments[plan.FirstCommitted+plan.Home(i)], root)", New: "o, err := whir.ReceiveM31(transcript.New(0), a.Commitments[plan.FirstCommitted+plan.Home(i)], root)", Tests: "TestCommitted"},
+		{Name: "formats not compared", File: statement, Old: "s.Commitments[i].Format != t.Format", New: "s.Commitments[i].Format != t.Format && false", Tests: "TestCommittedStatement"},
+		{Name: "rows without salt", File: key, Old: "fold < plan.MinSaltedFold", New: "fold < 1", Tests: "TestSalt"},
+		{Name: "upper windows not looked up", File: committed, Old: "last != t.Lo {", New: "false {", Tests: "TestCommittedInputs"},
+		{Name: "committed inputs not looked up", File: committed, Old: "l.look(l.ranges[r.Bits], vars, entry)", New: "_ = vars", Tests: "TestCommittedInputs"},
+		{Name: "limbs of committed inputs not looked up", File: committed, Old: "l.look(l.ranges[bits], vars, column(r.Limbs[k]))", New: "_, _ = k, bits", Tests: "TestCommitted"},
+		{Name: "padding of committed tensors not checked", File: committed, Old: "if q.Padded() {", New: "if false {", Tests: "TestCommittedInputs"},
+		{Name: "copies of outputs not compared", File: committed, Old: "fresh = append(fresh, l.relate(stated, 0, []m31.Element{1}, []factor{{o, l.bindAt(out)}})...)", New: "_ = stated", Tests: "TestCommittedOutputs"},
 	}...)
 	for i := range list {
 		list[i].Package = "./zkml/prover"

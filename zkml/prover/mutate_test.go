@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
-	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml"
-	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // openingsAt is where the openings begin in an encoded proof.
@@ -24,7 +22,7 @@ func openingsAt(t *testing.T, k *keyed, code []byte) int {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.Openings = [plan.Stacks]*whir.M31Proof{}
+	p.Openings = nil
 	short, err := a.AppendProof(nil, p)
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,11 @@ type Options struct {
 	// Output, if set, is called with the program's outputs when they are known,
 	// before they are proved.
 	Output func(y []int32)
+	// Salts of the key's committed inputs and outputs, in the order of
+	// VerifyingKey.Committed; fresh ones if nil. For an input that has been
+	// committed already it is that of its opening. Equal salts and values give
+	// equal commitments, and no salt may be used for two tensors.
+	Salts [][32]byte
 
 	hooks hooks
 }
@@ -29,6 +34,10 @@ type Options struct {
 type Result struct {
 	// Y is the program's outputs: the real elements of each in row-major order.
 	Y []int32
+	// Statement is what verifiers get: public inputs and outputs, commitments to
+	// the others. Openings are the secrets behind its commitments.
+	Statement zkml.Statement
+	Openings  []*zkml.Opening
 	// Proof is the encoding that zkml.Verify reads.
 	Proof []byte
 	// Timings of the stages.
@@ -54,21 +63,24 @@ func prove(q *device.Queue, pk *ProvingKey, l *layout, key *keyMemory, x []int32
 	}
 	defer s.free()
 	s.hooks = opts.hooks
-	y, digests, err := s.infer(x, opts)
+	if s.salts, err = saltsFor(pk.vk, opts.Salts); err != nil {
+		return nil, err
+	}
+	r, digests, err := s.infer(x, opts)
 	if err != nil {
 		return nil, err
 	}
-	data, err := zkml.EncodeProof(pk.vk, digests, s.proof)
-	if err != nil {
+	if r.Proof, err = zkml.EncodeProof(pk.vk, digests, s.proof); err != nil {
 		return nil, err
 	}
 	s.enter("")
-	return &Result{Y: y, Proof: data, Timings: s.timings}, nil
+	r.Timings = s.timings
+	return r, nil
 }
 
-// infer is the forward pass, the statement and the argument. It returns the
-// outputs, and the digests of the statement.
-func (s *session) infer(x []int32, opts *Options) (y []int32, d zkml.Digests, err error) {
+// infer is the forward pass, the statement and the argument. It returns the result
+// without the proof's encoding, and the digests of the statement.
+func (s *session) infer(x []int32, opts *Options) (r *Result, d zkml.Digests, err error) {
 	s.enter(StageForward)
 	p := s.pk.vk.Program()
 	if err := s.input(p, x); err != nil {
@@ -79,6 +91,9 @@ func (s *session) infer(x []int32, opts *Options) (y []int32, d zkml.Digests, er
 			return nil, d, err
 		}
 	}
+	if err := s.salt(); err != nil {
+		return nil, d, err
+	}
 	run := p
 	if s.hooks.program != nil {
 		run = s.hooks.program(p)
@@ -86,19 +101,36 @@ func (s *session) infer(x []int32, opts *Options) (y []int32, d zkml.Digests, er
 	if err := s.forward(run); err != nil {
 		return nil, d, fmt.Errorf("forward pass: %w", err)
 	}
-	digester := zkml.NewDigester(x, p.OutputLen())
-	defer digester.Digests()
-	err = s.prove(digester.Output, func(output []int32) (*transcript.Transcript, error) {
-		y = output
+	// Where everything is public, outputs are hashed while they arrive.
+	var digester *zkml.Digester
+	part := func([]int32) {}
+	if len(s.plan.Committed) == 0 {
+		digester = zkml.NewDigester(x, p.OutputLen())
+		defer digester.Digests()
+		part = digester.Output
+	}
+	r = new(Result)
+	err = s.prove(part, func(output []int32) (*transcript.Transcript, error) {
+		r.Y = output
 		if opts.Output != nil {
-			opts.Output(slices.Clone(y))
+			opts.Output(slices.Clone(r.Y))
 		}
-		if d = digester.Digests(); s.hooks.statement != nil {
-			x, y = s.hooks.statement(s, slices.Clone(x), y)
-			if err := s.restate(p, y); err != nil {
+		if s.hooks.statement != nil {
+			x, r.Y = s.hooks.statement(s, slices.Clone(x), r.Y)
+			if err := s.restate(p, r.Y); err != nil {
 				return nil, fmt.Errorf("output: %w", err)
 			}
-			d = zkml.DigestsOf(x, y)
+		}
+		if err := s.copyOutputs(); err != nil {
+			return nil, fmt.Errorf("committed output: %w", err)
+		}
+		if err := s.openings(r, x); err != nil {
+			return nil, err
+		}
+		if digester != nil && s.hooks.statement == nil {
+			d = digester.Digests()
+		} else {
+			d = zkml.DigestsOf(r.Statement.X, r.Statement.Y)
 		}
 		if s.hooks.digests != nil {
 			d = s.hooks.digests(d)
@@ -113,10 +145,14 @@ func (s *session) infer(x []int32, opts *Options) (y []int32, d zkml.Digests, er
 	if err != nil {
 		return nil, d, err
 	}
+	d.Roots = s.statementRoots
+	for i, root := range s.statementRoots {
+		r.Statement.Commitments = append(r.Statement.Commitments, zkml.Commitment{Format: r.Openings[i].Format, Root: root})
+	}
 	if s.hooks.proof != nil {
 		s.hooks.proof(s, s.proof)
 	}
-	return y, d, nil
+	return r, d, nil
 }
 
 // state takes an output to what the argument says of it: its residues with zeros for

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/transcript"
 	transcriptprover "github.com/zkwarp/zkwarp/transcript/prover"
 	"github.com/zkwarp/zkwarp/whir"
@@ -24,16 +25,18 @@ type session struct {
 	arg *zkml.Argument
 	key *keyMemory
 
-	live      device.Buffer[m31.Element]
-	ext       device.Buffer[m31.QM31]
-	scratch   device.Buffer[m31.QM31]
-	stacks    [plan.Stacks]device.Buffer[m31.Element]
-	polys     []device.Buffer[m31.Element] // padded, by number; views where committed
-	committed [plan.Stacks]*whirprover.CommittedM31
-	merged    [plan.Stacks]whir.M31Claim // what each opening shows
-	proof     *zkml.Proof
-	tr        *transcriptprover.Transcript
-	hooks     hooks
+	live           device.Buffer[m31.Element]
+	ext            device.Buffer[m31.QM31]
+	scratch        device.Buffer[m31.QM31]
+	stacks         []device.Buffer[m31.Element] // by home
+	polys          []device.Buffer[m31.Element] // padded, by number; views where committed
+	committed      []*whirprover.CommittedM31   // by home
+	merged         []whir.M31Claim              // what each opening shows, by home
+	proof          *zkml.Proof
+	statementRoots []merkle.Digest // of the statement's tensors, once they are read
+	tr             *transcriptprover.Transcript
+	hooks          hooks
+	salts          [][32]byte // of the statement's tensors
 
 	owned   []interface{ Free() }
 	stage   Stage
@@ -44,7 +47,11 @@ type session struct {
 
 // newSession is a run on memory that holds what the key and l say.
 func newSession(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, l *layout, key *keyMemory, notify func(Stage, bool)) (*session, error) {
-	s := &session{layout: l, q: q, pk: pk, arg: arg, key: key, notify: notify, proof: new(zkml.Proof)}
+	n := len(l.plan.Stacks)
+	s := &session{
+		layout: l, q: q, pk: pk, arg: arg, key: key, notify: notify, proof: &zkml.Proof{Openings: make([]*whir.M31Proof, n)},
+		stacks: make([]device.Buffer[m31.Element], n), committed: make([]*whirprover.CommittedM31, n), merged: make([]whir.M31Claim, n),
+	}
 	if err := s.allocate(); err != nil {
 		s.free()
 		return nil, err
@@ -65,7 +72,10 @@ func (s *session) allocate() (err error) {
 	if err := s.live.Slice(0, s.zeroed).Zero(s.q); err != nil {
 		return fmt.Errorf("witness: %w", err)
 	}
-	begin := [plan.Stacks]place{plan.Parameters: fixedBit, plan.Witness: place(s.witness), plan.Multiplicities: place(s.mult)}
+	begin := []place{plan.Parameters: fixedBit, plan.Witness: place(s.witness), plan.Multiplicities: place(s.mult)}
+	for _, at := range s.layout.committed {
+		begin = append(begin, place(at))
+	}
 	for h := range s.plan.Stacks {
 		if st := &s.plan.Stacks[h]; !st.Empty() {
 			s.stacks[h] = s.at(begin[h], 1<<st.Vars)
@@ -138,6 +148,9 @@ func (s *session) prove(part func(y []int32), absorb func(y []int32) (*transcrip
 	if err != nil {
 		return err
 	}
+	if err := s.commitStatement(); err != nil {
+		return fmt.Errorf("commit: %w", err)
+	}
 	if s.tr, err = transcriptprover.FromHost(s.q, tr); err != nil {
 		return err
 	}
@@ -201,25 +214,45 @@ func (s *session) commit() error {
 	if s.arg.Commitments[plan.Parameters] != nil { // made with the key
 		s.committed[plan.Parameters] = s.key.committed
 	}
-	for h := plan.Witness; h < plan.Stacks; h++ {
-		params := s.arg.Commitments[h]
-		if params == nil {
-			continue
+	for _, h := range []plan.Home{plan.Witness, plan.Multiplicities} {
+		if err := s.commitTo(h); err != nil {
+			return err
 		}
-		c, err := whirprover.CommitTableM31(s.q, params, s.stacks[h])
-		if err != nil {
-			return fmt.Errorf("%s: %w", h, err)
-		}
-		s.committed[h] = c
 	}
 	return nil
 }
 
-// absorbRoots absorbs the roots where they lie, and keeps them for the proof.
+// commitStatement commits to inputs and outputs that are committed, where they
+// lie with their salts.
+func (s *session) commitStatement() error {
+	if s.hooks.stated != nil {
+		if err := s.hooks.stated(s); err != nil {
+			return err
+		}
+	}
+	for i := range s.plan.Committed {
+		if err := s.commitTo(plan.FirstCommitted + plan.Home(i)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *session) commitTo(h plan.Home) (err error) {
+	if params := s.arg.Commitments[h]; params != nil {
+		if s.committed[h], err = whirprover.CommitTableM31(s.q, params, s.stacks[h]); err != nil {
+			return fmt.Errorf("%s: %w", h, err)
+		}
+	}
+	return nil
+}
+
+// absorbRoots absorbs the roots where they lie, and keeps them for the proof: the
+// statement's, and then those that are sent.
 func (s *session) absorbRoots() error {
-	for h := plan.Witness; h < plan.Stacks; h++ {
+	for _, h := range s.plan.Order() {
 		c := s.committed[h]
-		if c == nil {
+		if c == nil || h == plan.Parameters {
 			continue
 		}
 		if err := c.Absorb(s.q, s.tr); err != nil {
@@ -239,16 +272,17 @@ func (s *session) root(h plan.Home) device.Buffer[m31.Element] {
 
 // open opens every commitment at its merged claim.
 func (s *session) open() error {
-	for h, c := range s.merged {
+	for _, h := range s.plan.Order() {
 		if s.committed[h] == nil {
 			continue
 		}
+		c := s.merged[h]
 		if s.hooks.open != nil {
-			c = s.hooks.open(s, plan.Home(h), c)
+			c = s.hooks.open(s, h, c)
 		}
 		o, err := s.committed[h].Open(s.q, s.tr, []whir.M31Claim{c})
 		if err != nil {
-			return fmt.Errorf("%s: %w", plan.Home(h), err)
+			return fmt.Errorf("%s: %w", h, err)
 		}
 		s.proof.Openings[h] = o
 	}

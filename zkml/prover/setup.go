@@ -18,6 +18,10 @@ type SetupOptions struct {
 	// Mode says whether the key commits to the weights (default) or verifiers
 	// have them.
 	Mode zkml.Mode
+	// Commits says which inputs and outputs are committed instead of public.
+	// Proofs then say that there are values behind the commitments in their
+	// statements; see zkml.VerifyStatement. They are not zero-knowledge.
+	Commits zkml.Commits
 	// Security is the least union sum in bits; default and minimum
 	// zkml.MinSecurity.
 	Security int
@@ -51,15 +55,15 @@ func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}
-	parts := zkml.KeyParts{Program: p, Mode: opts.Mode}
+	parts := zkml.KeyParts{Program: p, Mode: opts.Mode, Commits: opts.Commits}
 	var err error
 	if parts.WeightsDigest, err = w.Digest(p); err != nil {
 		return nil, nil, err
 	}
-	if parts.Settings, err = zkml.Choose(p, opts.Mode, max(opts.Security, zkml.MinSecurity), opts.Commitment); err != nil {
+	if parts.Settings, err = zkml.Choose(p, opts.Mode, opts.Commits, max(opts.Security, zkml.MinSecurity), opts.Commitment); err != nil {
 		return nil, nil, err
 	}
-	main, err := plan.ForProgram(p)
+	main, err := plan.ForProgram(p, opts.Commits)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -160,10 +164,15 @@ func (s *session) limbs(i int, t *graph.Tensor) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	lo, shift := m31.FromInt(t.Lo), 0
-	v := s.polys[i]
-	for k, w := range plan.Limbs(graph.Log2(int(t.Hi - t.Lo + 1))) {
-		out := s.polys[ids[k]]
+	return s.cut(s.polys[i], t.Lo, graph.Log2(int(t.Hi-t.Lo+1)), ids)
+}
+
+// cut writes the limbs of v - first, which have so many bits together.
+func (s *session) cut(v device.Buffer[m31.Element], first int64, bits int, ids []int) error {
+	lo, shift := m31.FromInt(first), 0
+	widths := plan.Limbs(bits)
+	for k, id := range ids {
+		w, out := widths[k], s.polys[id]
 		if !s.q.OnHost() {
 			if err := s.launch(Source, "zkml_limb", v.Len(), out.Arg(), v.Arg(), device.U32(lo), device.U32(shift), device.U32(w), device.U32(v.Len())); err != nil {
 				return err

@@ -22,7 +22,7 @@ func TestStep(t *testing.T) {
 	tables := make([]m31.Element, 2<<most)
 	devicetest.Fill(g, tables, m31.P)
 
-	l := &layout{plan: &plan.Plan{Coords: coords}}
+	l := &layout{plan: &plan.Plan{Stacks: make([]plan.Stack, plan.FirstCommitted), Coords: coords}}
 	l.gamma = coords
 	var st step
 	points := []plan.Point{}

@@ -2,6 +2,7 @@ package prover
 
 import (
 	"bytes"
+	"encoding/hex"
 	"encoding/json"
 	"math"
 	"os"
@@ -20,9 +21,11 @@ const stored = "../testdata"
 // statement is the third stored file. Sum is the union sum that the security
 // report prints, for verifiers that are not this one.
 type statement struct {
-	X   []int32 `json:"x"`
-	Y   []int32 `json:"y"`
-	Sum float64 `json:"sum"`
+	X []int32 `json:"x"`
+	Y []int32 `json:"y"`
+	// Commitments of a statement that has some, in hex.
+	Commitments []string `json:"commitments,omitempty"`
+	Sum         float64  `json:"sum"`
 }
 
 // TestStoredArtefacts makes the stored keys and proofs again, on every device.
@@ -35,6 +38,7 @@ func TestStoredArtefacts(t *testing.T) {
 	t.Run("residual", func(t *testing.T) { testStored(t, residual(t), residual(t).vk) })
 	t.Run("tour", func(t *testing.T) { testStored(t, k, vk) })
 	t.Run("every", func(t *testing.T) { testStored(t, every(t), every(t).vk) })
+	t.Run("secret", func(t *testing.T) { testStored(t, secret(t), secret(t).vk) })
 }
 
 func testStored(t *testing.T, k *keyed, vk *zkml.VerifyingKey) {
@@ -43,12 +47,17 @@ func testStored(t *testing.T, k *keyed, vk *zkml.VerifyingKey) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	options := &Options{Salts: salts(len(vk.Committed()))}
 	if os.Getenv("ZKWARP_UPDATE") != "" {
-		r, err := Prove(cpu(t), pk, k.X, nil)
+		r, err := Prove(cpu(t), pk, k.X, options)
 		if err != nil {
 			t.Fatal(err)
 		}
-		line, err := json.Marshal(statement{k.X, r.Y, zkml.Security(vk).Sum})
+		st := statement{X: r.Statement.X, Y: r.Statement.Y, Sum: zkml.Security(vk).Sum}
+		for i := range r.Statement.Commitments {
+			st.Commitments = append(st.Commitments, hex.EncodeToString(r.Statement.Commitments[i].Encode()))
+		}
+		line, err := json.Marshal(st)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -84,7 +93,7 @@ func testStored(t *testing.T, k *keyed, vk *zkml.VerifyingKey) {
 		t.Fatal(err)
 	}
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		r, err := Prove(q, again, k.X, nil)
+		r, err := Prove(q, again, k.X, options)
 		if err != nil {
 			t.Fatal(err)
 		}

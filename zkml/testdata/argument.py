@@ -164,9 +164,9 @@ class Block:
 class Stack:
     """A committed home: its polynomials with their variables, in order."""
 
-    def __init__(self, name, polys, params, root=None):
+    def __init__(self, name, polys, params, root=None, n=None):
         order, offsets, size = layout([v for _, v in polys])
-        self.name, self.n = name, max(2, log(size))
+        self.name, self.n = name, n or max(2, log(size))
         self.place = {polys[i][0]: (offsets[i], polys[i][1]) for i in order}
         self.params, self.root = params, root
         need(self.n <= 29 and (params is None or params.n == self.n), "stack size")

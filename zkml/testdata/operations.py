@@ -9,10 +9,34 @@ LIMBS = (16, 14)
 LOOKS = (LOOKUP, PAIR, THRESHOLD)
 
 
+def windows(t):
+    """Windows whose intersection is a tensor's bounds: where they begin, their
+    bits, and the bits of limbs unless entries are looked up as they are."""
+    k = max(1, log(t.hi - t.lo + 1))
+    limbs = None
+    if k > 12 and (k > 16 or t.vars < k):
+        count = -(-k // 12)
+        size = -(-k // count)
+        limbs = [min(size, k - j * size) for j in range(count)]
+    firsts = [t.lo] if t.hi - t.lo + 1 == 2**k else [t.lo, t.hi + 1 - 2**k]
+    return [(first, k, limbs) for first in firsts]
+
+
+def limbs(g):
+    """Polynomials of the limbs of committed inputs with their variables."""
+    return [(("l", i, w, j), g.tensors[i].vars) for i in g.secret_inputs
+            for w, (_, _, sizes) in enumerate(windows(g.tensors[i])) for j in range(len(sizes or []))]
+
+
 def ranges(g):
     """Bits of the range tables."""
-    shifts = {o.shift for o in g.ops if o.type == LOOKUP and o.shift}
-    return sorted(shifts | set(LIMBS) if any(o.type == THRESHOLD for o in g.ops) else shifts)
+    out = {o.shift for o in g.ops if o.type == LOOKUP and o.shift}
+    if any(o.type == THRESHOLD for o in g.ops):
+        out |= set(LIMBS)
+    for i in g.secret_inputs:
+        for _, k, sizes in windows(g.tensors[i]):
+            out |= set(sizes or [k])
+    return sorted(out)
 
 
 def columns(table):
@@ -43,12 +67,12 @@ def bits(table):
 
 def width(g):
     """The most columns of any table."""
-    return max(len(columns(t)) for t in g.tables)
+    return max([1] + [len(columns(t)) for t in g.tables])
 
 
 def blocks(g):
     """The leaves of all lookups, as a function of alpha and beta."""
-    windows = ranges(g)
+    sizes = ranges(g)
 
     def make(alpha, beta):
         out = []
@@ -65,8 +89,12 @@ def blocks(g):
             out.append(Block(vars, [("t", i) for i in needs],
                              lambda v, at: fraction(ONE, tag, values(dict(zip(needs, v)), at))))
 
+        def inside(vars, size, poly, first=0):
+            tag = len(g.tables) + sizes.index(size) + 1
+            out.append(Block(vars, [poly], lambda v, at: fraction(ONE, tag, [v[0] - lift(first)])))
+
         def within(vars, size, i):
-            look(vars, len(g.tables) + windows.index(size) + 1, [i], lambda v, at: [v[i]])
+            inside(vars, size, ("t", i))
         for op in g.ops:
             if op.type not in LOOKS:
                 continue
@@ -98,7 +126,14 @@ def blocks(g):
                 look(t.vars, op.table + 1, [op.out, x] + op.limbs, bucket)
                 for i, size in zip(op.limbs, LIMBS + LIMBS):
                     within(t.vars, size, i)
-        for k, (size, made) in enumerate([(bits(t), columns(t)) for t in g.tables] + [(s, None) for s in windows]):
+        for i in g.secret_inputs:
+            vars = g.tensors[i].vars
+            for w, (first, k, parts) in enumerate(windows(g.tensors[i])):
+                if parts is None:
+                    inside(vars, k, ("t", i), first)
+                for j, size in enumerate(parts or []):
+                    inside(vars, size, ("l", i, w, j))
+        for k, (size, made) in enumerate([(bits(t), columns(t)) for t in g.tables] + [(s, None) for s in sizes]):
             def entry(v, at, k=k, size=size, made=made):
                 values = [c(at) for c in made] if made else [row(0, size, at)]
                 return fraction(ZERO - v[0], k + 1, values)
@@ -246,21 +281,71 @@ class Reduction:
         return self.job(sum(sizes), value, [(op.x, where)], public)
 
 
-def bind(a, g, outputs, values, binding):
-    """Binds outputs to their values. Returns jobs, and the evaluations that come
-    from values alone."""
-    reduce, jobs, given = Reduction(a, g, {}), [], []
-    for i in outputs:
+def bound(reduce, i, at, value):
+    """The sum-check of a padded output: its real elements, and what is stated."""
+    t = reduce.g.tensors[i]
+    return reduce.job(t.vars, value, [(i, lambda z: z)], lambda z: related(at, z, ((j, j) for j in t.positions())))
+
+
+def last(binding, t):
+    return tuple(binding[len(binding) - t.vars:])
+
+
+def given(a, g, values, binding):
+    """The evaluations of outputs without padding that come from values alone."""
+    out = []
+    for i in g.outputs:
         t = g.tensors[i]
-        at = tuple(binding[len(binding) - t.vars:])
-        value = weigh(eqs(at), zip(t.positions(), values[i]))
+        if not t.padded and i in values:
+            out.append((("t", g.home(i)), last(binding, t)))
+            a.put(*out[-1], weigh(eqs(out[-1][1]), zip(t.positions(), values[i])), "output binding")
+    return out
+
+
+def statement(a, g, values, binding, rho):
+    """Begins the first layer. Returns jobs, what was sent, and the number of
+    relations."""
+    reduce, jobs, sent, relations = Reduction(a, g, {}), [], [], 0
+    for i in g.outputs:
+        t, copy = g.tensors[i], ("c", i)
+        at = last(binding, t)
+        if i in g.secret_outputs:
+            sent += a.fetch([(copy, at)])
+            if t.padded:
+                jobs.append(bound(reduce, i, at, a.value(copy, at)))
+                continue
+            out = ("t", g.home(i))
+            sent += a.fetch([(out, at)])
+            check(a.value(copy, at) == a.value(out, at), "output binding")
+            relations += 1
+        elif t.padded:
+            jobs.append(bound(reduce, i, at, weigh(eqs(at), zip(t.positions(), values[i]))))
+    sums, zeros = 0, 0
+    for poly, i in [(("t", i), i) for i in g.secret_inputs] + [(("c", i), i) for i in g.secret_outputs]:
+        t = g.tensors[i]
+        for w, (first, _, sizes) in enumerate(windows(t) if poly[0] == "t" else []):
+            if sizes is None:
+                continue
+            at = tuple(rho[len(rho) - t.vars:])
+            sent += a.fetch([(poly, at)])
+            total, shift = lift(first), 0
+            for j, size in enumerate(sizes):
+                total = total + lift(2**shift) * a.value(("l", i, w, j), at)
+                shift += size
+            check(total == a.value(poly, at), "linear relation")
+            relations += 1
+            sums += t.vars
         if t.padded:
-            jobs.append(reduce.job(t.vars, value, [(i, lambda z: z)],
-                                   lambda z, at=at, t=t: related(at, z, ((j, j) for j in t.positions()))))
-        else:
-            given.append((("t", g.home(i)), at))
-            a.put(*given[-1], value, "output binding")
-    return jobs, given
+            def zero(at, es, poly=poly, t=t):
+                check(ONE - weigh(eqs(at), ((j, 1) for j in t.positions())) == es[0], "public factor")
+                a.put(poly, at, es[1], "sum-check")
+            jobs.append((Claim(t.vars, [(ONE, (0, 1))], ZERO, last(binding, t)), zero))
+            zeros += 1
+    if sums:
+        a.log("limbs", sums)
+    if zeros:
+        a.log("zero padding", zeros * len(binding))
+    return jobs, sent, relations
 
 
 def parted(g, tensors, v):

@@ -262,6 +262,7 @@ class Program:
             b.text()
         b.end()
         self.params = [i for i, t in enumerate(self.tensors) if t.kind == PARAM]
+        self.secret_inputs, self.secret_outputs = [], []  # those that a key has committed
         self.lookups = [o for o in self.ops if o.type == LOOKUP]
         self.maker = {}
         self.validate()
@@ -405,16 +406,26 @@ class Params:
 class Key:
     def __init__(self, data):
         b = Bytes(data)
-        b.magic(b"ZKWVKEY\n", 3)
+        b.magic(b"ZKWVKEY\n", 4)
         self.digest, core, self.proof = b.take(32), b.blob(), b.blob()
         b.end()
         need(hashlib.sha256(b"zkwarp verifying key\n" + core).digest() == self.digest, "key digest")
         b = Bytes(core)
         self.public = b.flag()
-        self.program = Program(b.blob())
+        g = self.program = Program(b.blob())
+        numbers = [[b.u32() for _ in range(b.u8())] for _ in range(2)]
+        need(sum(map(len, numbers)) <= 64, "committed tensors")
+        for own, of in zip(numbers, (g.inputs, g.outputs)):
+            need(own == sorted(set(own)) and all(i < len(of) for i in own), "committed tensors")
+        g.secret_inputs, g.secret_outputs = ([of[i] for i in own] for own, of in zip(numbers, (g.inputs, g.outputs)))
+        need(not any(o.type == EMBED and o.tokens in g.secret_inputs for o in g.ops), "committed tokens")
         self.weights = b.take(32)
         self.committed = bool(self.program.params) and not self.public
         self.root = b.words(8) if self.committed else None
-        self.settings = [(b.u8(), [Params(p) if p else None for p in (b.blob(), b.blob(), b.blob())])
-                         for _ in range(2)]
+        self.settings = []
+        for n in (3 + len(numbers[0]) + len(numbers[1]), 3):
+            bits = b.u8()
+            parts = [b.blob() for _ in range(n)]
+            self.settings.append((bits, [Params(p) if p else None for p in parts]))
+        need(all(p is not None and p.numbers[10] >= 3 for p in self.settings[0][1][3:]), "salted rows")
         b.end()

@@ -6,7 +6,7 @@ transcript and openings from the scripts of those chapters.
     verify.py CASES.json
 
 CASES is a list of objects with key, proof, context and, for keys with public
-weights, weights (hex), x and y (integers), and what to expect: check, the name
+weights, weights (hex), x and y (integers of what is public), commitments (hex), and what to expect: check, the name
 of the failed check or empty if the proof is right, and sum, the union sum of the
 key's security report, which is computed here as well."""
 import hashlib
@@ -17,20 +17,20 @@ import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from argument import ZERO, Argument, Claim, Rejected, Stack, challenge, check, eq, eqs, flat, lift, weigh  # noqa: E402
-from operations import Reduction, bind, bits as table_bits, blocks, parted, ranges, width  # noqa: E402
-from program import COLUMN, Key, product  # noqa: E402
+from operations import Reduction, bits as table_bits, blocks, given, limbs, parted, ranges, statement, width  # noqa: E402
+from program import COLUMN, Bytes, Key, need, product  # noqa: E402
 import security  # noqa: E402
 from weights import key_proof  # noqa: E402
 
 
-def layer(a, g, reduce, jobs, given):
-    """One step of T7, which begins with jobs; given are the evaluations that come
-    from y. Returns whether there was anything to do."""
-    jobs, sent, relations = list(jobs), [], 0
+def layer(a, g, reduce, begun, given):
+    """One step of T7, which begins with jobs, messages and relations; given are the
+    evaluations that come from y. Returns whether there was anything to do."""
+    jobs, sent, relations = begun
     while a.queue:
         key = a.queue.pop(0)
-        (kind, i), _ = key
-        op = g.maker.get(i) if kind == "t" else None
+        poly, _ = key
+        op = g.maker.get(poly[1]) if poly[0] == "t" else None
         made = reduce.expand(op, key) if op else None
         if made is None:
             continue
@@ -67,58 +67,85 @@ def public(key, data):
     return evaluate
 
 
-def inference(key, x, y, data, context=b"", weights=None):
+def committed(key, commitments):
+    """The stacks of a statement's commitments."""
+    g, out = key.program, []
+    tensors = [("a committed input", ("t", i), i) for i in g.secret_inputs]
+    tensors += [("a committed output", ("c", i), i) for i in g.secret_outputs]
+    check(len(commitments) == len(tensors), "input" if g.secret_inputs or not tensors else "output")
+    for (name, poly, i), params, data in zip(tensors, key.settings[0][1][3:], commitments):
+        t, b, side = g.tensors[i], Bytes(data), name.split()[-1]
+        b.magic(b"ZKWCOMM\n", 4)
+        form = [params.n, params.numbers[4], params.numbers[10], params.numbers[7], len(t.shape)] + t.shape
+        form = hashlib.sha256(b"zkwarp zkml committed tensor 1\n" + struct.pack("<%dI" % len(form), *form)).digest()
+        check(b.take(32) == form, side)
+        out.append(Stack(name, [(poly, t.vars)], params, b.words(8), max(t.vars + 1, 9)))
+        b.end()
+    return out
+
+
+def inference(key, x, y, commitments, data, context=b"", weights=None):
     """Checks a proof. weights is the encoding of weights that are public."""
     g = key.program
     weights = public(key, weights) if key.public else None
-    statement = [(x, parted(g, g.inputs, x), "input"), (y, parted(g, g.outputs, y), "output")]
-    for _, parts, name in statement:
+    known = [[i for i in of if i not in secret]
+             for of, secret in ((g.inputs, g.secret_inputs), (g.outputs, g.secret_outputs))]
+    sides = [(x, parted(g, known[0], x), "input"), (y, parted(g, known[1], y), "output")]
+    for _, parts, name in sides:
         check(parts is not None, name)
         for i, v in parts.items():
             t = g.tensors[i]
             check(len(v) == product(t.shape) and all(t.lo <= e <= t.hi for e in v), name)
-    (_, inputs, _), (_, outputs, _) = statement
+    (_, inputs, _), (_, outputs, _) = sides
+    secret = committed(key, commitments)
     digests = [hashlib.sha256(b"zkwarp zkml %s\n" % name.encode() + struct.pack("<Q%di" % len(v), len(v), *v)).digest()
-               for v, _, name in statement]
+               for v, _, name in sides]
     a = Argument(data)
     rd, t = a.rd, a.t
-    rd.magic(b"ZKWPROF\n", 3)
+    rd.magic(b"ZKWPROF\n", 4)
     check(rd.take(32) == key.digest, "key digest")
-    for own, (_, _, name) in zip(digests, statement):
+    for own, (_, _, name) in zip(digests, sides):
         check(rd.take(32) == own, name + " binding")
+    need(rd.u32() == len(secret), "roots")
+    for stack in secret:
+        check(rd.words(8) == stack.root, stack.name.split()[-1] + " binding")
 
-    bits, (pp, wp, mp) = key.settings[0]
+    bits, (pp, wp, mp) = key.settings[0][0], key.settings[0][1][:3]
     ts = g.tensors
-    stacks = []
     params = Stack("parameters", [(("t", i), ts[i].vars) for i in g.params], pp, key.root)
-    if params.place:
-        stacks.append(params)
-    t.bytes(b"zkwarp zkml inference 3")
+    stacks = ([params] if params.place else []) + secret
+    t.bytes(b"zkwarp zkml inference 4")
     t.bytes(key.digest)
     if key.committed:
         a.commit(params)
     for own in digests:
         t.bytes(own)
     t.bytes(context)
-    if g.tables:
-        columns = [i for i, tensor in enumerate(ts) if tensor.kind == COLUMN]
-        rows = [table_bits(tab) for tab in g.tables] + ranges(g)
-        for s in (Stack("witness", [(("t", i), ts[i].vars) for i in columns], wp),
-                  Stack("multiplicities", [(("m", k), b) for k, b in enumerate(rows)], mp)):
+    for stack in secret:
+        a.commit(stack)
+    rows = [table_bits(tab) for tab in g.tables] + ranges(g)
+    rho = []
+    if rows:
+        columns = [(("t", i), tensor.vars) for i, tensor in enumerate(ts) if tensor.kind == COLUMN] + limbs(g)
+        sent = [Stack("witness", columns, wp)] if columns else []
+        sent.append(Stack("multiplicities", [(("m", k), b) for k, b in enumerate(rows)], mp))
+        for s in sent:
             a.commit(s)
-            stacks.append(s)
-        a.lookups(bits, width(g), blocks(g))
+        stacks += sent
+        rho = a.lookups(bits, width(g), blocks(g))
 
-    binding = [challenge(t) for _ in range(max(ts[i].vars for i in g.outputs))]
+    padded = [i for i in g.secret_inputs + g.secret_outputs if ts[i].padded]
+    binding = [challenge(t) for _ in range(max(ts[i].vars for i in g.outputs + padded))]
     a.log("output binding", len(binding))
-    jobs, given = bind(a, g, g.outputs, outputs, binding)
+    stated = given(a, g, outputs, binding)
+    begun = statement(a, g, outputs, binding, rho)
     reduce = Reduction(a, g, inputs)
-    while layer(a, g, reduce, jobs, given):
-        jobs = []
-    for (kind, i), point in a.order:
-        if kind == "t" and i in inputs:
-            want = weigh(eqs(point), zip(ts[i].positions(), inputs[i]))
-            check(a.value((kind, i), point) == want, "input binding")
+    while layer(a, g, reduce, begun, stated):
+        begun = [], [], 0
+    for poly, point in a.order:
+        if poly[0] == "t" and poly[1] in inputs:
+            want = weigh(eqs(point), zip(ts[poly[1]].positions(), inputs[poly[1]]))
+            check(a.value(poly, point) == want, "input binding")
     a.finish(stacks, weights)
     return a
 
@@ -147,8 +174,9 @@ def judge(case, keys):
             return "key", None
     key, own = keys[case["key"]]
     try:
-        a = inference(key, case["x"], case["y"], bytes.fromhex(case["proof"]), bytes.fromhex(case["context"]),
-                      bytes.fromhex(case["weights"]))
+        commitments = [bytes.fromhex(c) for c in case["commitments"] or []]
+        a = inference(key, case["x"] or [], case["y"] or [], commitments, bytes.fromhex(case["proof"]),
+                      bytes.fromhex(case["context"]), bytes.fromhex(case["weights"]))
     except Rejected as e:
         return str(e), None
     except ValueError:

@@ -257,6 +257,18 @@ func TestErrors(t *testing.T) {
 	for _, d := range devices {
 		d.SetBudget(0)
 	}
+	q, err := devices[0].NewQueue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := zkmltest.Plain(4)
+	vk, _, err := prover.Setup(q, c.Program, c.Weights, &prover.SetupOptions{Commits: zkml.Commits{Outputs: []int{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := chunks.NewChain([]*zkml.VerifyingKey{vk}, [][]chunks.Source{{{Part: -1}}}, []chunks.Source{{}}); err == nil || !strings.Contains(err.Error(), `output "y" committed`) {
+		t.Errorf("a chain with a committed output: %v", err)
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	if _, err := Prove(ctx, simulated(t, 2), p.chain, p.keys, p.c.X, nil); err == nil {

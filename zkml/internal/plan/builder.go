@@ -31,13 +31,26 @@ func (b *builder) eval(poly int, point Point) (id int, fresh bool) {
 	b.Evals = append(b.Evals, Eval{Poly: poly, Point: point})
 	b.ids[string(key)] = id
 	switch p := &b.Polys[poly]; p.Home {
-	case Parameters, Witness, Multiplicities:
-		s := &b.Stacks[p.Home]
-		s.Evals = append(s.Evals, id)
 	case Public:
 		b.Inputs = append(b.Inputs, id)
+	case Virtual:
+	default:
+		s := &b.Stacks[p.Home]
+		s.Evals = append(s.Evals, id)
 	}
 	return id, true
+}
+
+// stack lays out all commitments.
+func (b *builder) stack() {
+	b.Stacks = make([]Stack, int(FirstCommitted)+len(b.Committed))
+	for h := range b.Stacks {
+		s := stack(Home(h), b.Polys)
+		if Home(h) >= FirstCommitted {
+			s.Vars = SaltedVars(b.Polys[s.Polys[0]].Vars)
+		}
+		b.Stacks[h] = s
+	}
 }
 
 // coords hands out n fresh challenge coordinates.

@@ -40,11 +40,11 @@ func (l *Layer) Bound(in *Instance) Point {
 }
 
 // MergeShapes are the sum-checks of the claim merging: one for each stack with
-// claims, a product of the stack and of a public weight.
+// claims, in their order, a product of the stack and of a public weight.
 func (p *Plan) MergeShapes() []sumcheck.Shape {
 	var out []sumcheck.Shape
-	for i := range p.Stacks {
-		if s := &p.Stacks[i]; len(s.Evals) > 0 {
+	for _, h := range p.Order() {
+		if s := &p.Stacks[h]; len(s.Evals) > 0 {
 			out = append(out, sumcheck.Product(s.Vars, 2))
 		}
 	}

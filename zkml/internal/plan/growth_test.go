@@ -45,7 +45,7 @@ func TestGrowth(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := ForProgram(p); err == nil || !strings.Contains(err.Error(), "too many uses") {
+			if _, err := ForProgram(p, Commits{}); err == nil || !strings.Contains(err.Error(), "too many uses") {
 				t.Errorf("planned: %v", err)
 			}
 		})
@@ -65,7 +65,7 @@ func TestMoved(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ForProgram(p); err == nil || !strings.Contains(err.Error(), "public maps") {
+	if _, err := ForProgram(p, Commits{}); err == nil || !strings.Contains(err.Error(), "public maps") {
 		t.Errorf("planned: %v", err)
 	}
 }
@@ -85,7 +85,7 @@ func TestRead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = ForProgram(p)
+		_, err = ForProgram(p, Commits{})
 		return err
 	}
 	const most = MaxRead >> 21 // evaluations: one a step, and one at the end

@@ -13,7 +13,7 @@ func TestLimits(t *testing.T) {
 	}
 	for name, p := range map[string]*Plan{
 		"tree":        {TreeVars: MaxVars + 1},
-		"stack":       {Stacks: [Stacks]Stack{Witness: {Home: Witness, Vars: MaxVars + 1}}},
+		"stack":       {Stacks: []Stack{{Home: Witness, Vars: MaxVars + 1}}},
 		"tensor":      {Polys: []Poly{{Name: "x", Vars: MaxVars + 1}}},
 		"evaluations": {Evals: make([]Eval, MaxEvals+1)},
 	} {
@@ -42,7 +42,7 @@ func TestEntangled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	q, err := ForProgram(p)
+	q, err := ForProgram(p, Commits{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -28,6 +28,13 @@ func (w *walker) lookups() {
 			}
 		}
 	}
+	for i := range w.Committed {
+		for _, r := range w.Committed[i].Ranges {
+			for _, b := range r.widths() {
+				l.ranges[b] = -1
+			}
+		}
+	}
 	for _, i := range slices.Sorted(maps.Keys(l.tables)) {
 		l.tables[i] = w.table(tableOf(&w.program.Tables[i]))
 	}
@@ -44,6 +51,7 @@ func (w *walker) lookups() {
 			l.threshold(op)
 		}
 	}
+	l.committed()
 	w.rows()
 }
 

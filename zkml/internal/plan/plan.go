@@ -18,20 +18,31 @@ import (
 // Home says how a polynomial is bound.
 type Home uint8
 
-// Homes. The first three are commitments, in the order of their openings.
+// Homes. Those below Public are commitments, each the number of its stack. From
+// FirstCommitted on there is one for each tensor of the statement that is
+// committed.
 const (
 	Parameters     Home = iota // committed once, in the key
 	Witness                    // committed before the lookup challenges
 	Multiplicities             // committed after the witness, before the challenges
-	Public                     // known to the verifier: the program's inputs
-	Virtual                    // determined by others; never committed
+	FirstCommitted             // part of the statement
+	Public         Home = 254  // known to the verifier: the program's inputs
+	Virtual        Home = 255  // determined by others; never committed
 )
 
-// Stacks is the number of homes that are commitments.
-const Stacks = 3
+// MaxCommitted is the most tensors of a statement that are committed.
+const MaxCommitted = 64
 
 func (h Home) String() string {
-	return [...]string{"parameters", "witness", "multiplicities", "public", "virtual"}[h]
+	switch {
+	case h < FirstCommitted:
+		return [...]string{"parameters", "witness", "multiplicities"}[h]
+	case h == Public:
+		return "public"
+	case h == Virtual:
+		return "virtual"
+	}
+	return fmt.Sprintf("committed tensor %d", h-FirstCommitted)
 }
 
 // Poly is one multilinear polynomial: a tensor whose axes are padded to powers
@@ -149,7 +160,8 @@ const (
 	Rearrange
 	// Embedding: out~(r) = sum_z P(z) w~(z, ...), P counts the tokens that are z.
 	Embedding
-	// Output: y~(r) = sum_z eq(r, z) valid(z) out~(z), y a public output.
+	// Output: y~(r) = sum_z eq(r, z) valid(z) out~(z), y a public output or a
+	// committed one.
 	Output
 	// ZeroPadding: 0 = sum_z eq(r, z) (1 - valid(z)) w~(z).
 	ZeroPadding
@@ -161,7 +173,9 @@ type Instance struct {
 	Kind InstanceKind
 	Name string
 	Vars int
-	Out  int // the claimed evaluation; -1 for Output and ZeroPadding
+	// Out is the claimed evaluation; -1 for ZeroPadding and for an Output that is
+	// public.
+	Out int
 	// OutPoly is the output that is bound (Output).
 	OutPoly int
 	// Eq says that the sum-check has an eq, with the point At. At is the point
@@ -201,10 +215,16 @@ func (s *Stack) Empty() bool { return len(s.Polys) == 0 }
 
 // Plan of a proof.
 type Plan struct {
-	Polys  []Poly
-	Stacks [Stacks]Stack
-	Tables []Table
-	Leaves []Leaves // in block order
+	Polys []Poly
+	// Stacks are the commitments by their homes. Order says in which order they
+	// are opened.
+	Stacks []Stack
+	// Committed are the tensors of the statement that are committed, inputs
+	// before outputs, both in the program's order. The home of the i-th is
+	// FirstCommitted + i.
+	Committed []Committed
+	Tables    []Table
+	Leaves    []Leaves // in block order
 	// TreeVars is the depth of the fractional-sum tree; its leaf point is the
 	// coordinates 0..TreeVars-1. There is no tree if Leaves is empty.
 	TreeVars int
@@ -214,8 +234,8 @@ type Plan struct {
 	// at the last ones.
 	Bind, BindVars int
 	// Given is, for each output, its evaluation at the binding point, whose
-	// value the verifier computes; -1 if the output has padding and is bound by
-	// a sum-check instead.
+	// value the verifier computes; -1 if the output is committed, or if it has
+	// padding and is bound by a sum-check.
 	Given  []int
 	Layers []Layer
 	Evals  []Eval
@@ -223,11 +243,24 @@ type Plan struct {
 	// Inputs are the evaluations of public inputs, which the verifier
 	// recomputes.
 	Inputs []int
-	// InputPolys and OutputPolys are the public tensors.
+	// InputPolys and OutputPolys are the program's inputs and outputs.
 	InputPolys, OutputPolys []int
 	// Limbs are the witness polynomials of ForWeights: the limbs of each
 	// parameter, least significant first; none where a table covers the bounds.
 	Limbs [][]int
+}
+
+// Order is the homes that are commitments in the order of their openings:
+// parameters, the statement's, witness, multiplicities.
+func (p *Plan) Order() []Home {
+	if p.Stacks == nil {
+		return nil
+	}
+	order := []Home{Parameters}
+	for i := range p.Committed {
+		order = append(order, FirstCommitted+Home(i))
+	}
+	return append(order, Witness, Multiplicities)
 }
 
 // Bounds on a plan, whose size may be far beyond that of its program: the

@@ -297,7 +297,7 @@ func cases() []*zkmltest.Case {
 func TestProgramIdentities(t *testing.T) {
 	for _, c := range cases() {
 		t.Run(c.Name, func(t *testing.T) {
-			p, err := plan.ForProgram(c.Program)
+			p, err := plan.ForProgram(c.Program, plan.Commits{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -349,7 +349,7 @@ func TestWeightIdentities(t *testing.T) {
 			x.count()
 			x.check(nil)
 			stacks(t, p)
-			main, err := plan.ForProgram(c.Program)
+			main, err := plan.ForProgram(c.Program, plan.Commits{})
 			if err != nil {
 				t.Fatal(err)
 			}

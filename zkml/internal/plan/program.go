@@ -7,10 +7,14 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
-// ForProgram plans the proof that a program maps the public inputs to the
-// public outputs under the committed parameters. The program must be valid.
-// Polynomials 0..len(p.Tensors)-1 are the program's tensors.
-func ForProgram(p *graph.Program) (*Plan, error) {
+// ForProgram plans the proof that a program maps inputs to outputs under the
+// committed parameters; those that c names are committed, all others public. The
+// program must be valid. Polynomials 0..len(p.Tensors)-1 are the program's
+// tensors.
+func ForProgram(p *graph.Program, c Commits) (*Plan, error) {
+	if err := c.check(p); err != nil {
+		return nil, fmt.Errorf("plan: %w", err)
+	}
 	b := &builder{ids: map[string]int{}}
 	defs := make([]graph.Op, len(p.Tensors))
 	for _, op := range p.Ops {
@@ -27,11 +31,10 @@ func ForProgram(p *graph.Program) (*Plan, error) {
 		b.poly(Poly{Name: t.Name, Home: home, Shape: t.Shape})
 	}
 	b.InputPolys, b.OutputPolys = numbers(p.Inputs), numbers(p.Outputs)
+	b.commit(p, c)
 	w := walker{builder: b, program: p, defs: defs, sources: sources(p)}
 	w.lookups()
-	for h := range b.Stacks {
-		b.Stacks[h] = stack(Home(h), b.Polys)
-	}
+	b.stack()
 	var fresh []int
 	if len(b.Leaves) > 0 {
 		fresh = b.tree()
@@ -68,7 +71,12 @@ func sources(p *graph.Program) []int {
 }
 
 // source is the tensor that a tensor is evaluated as.
-func (w *walker) source(tensor int) int { return w.sources[tensor] }
+func (w *walker) source(tensor int) int {
+	if tensor < len(w.sources) {
+		return w.sources[tensor]
+	}
+	return tensor // a polynomial that is no tensor of the program
+}
 
 func numbers(ids []graph.TensorID) []int {
 	out := make([]int, len(ids))
@@ -85,10 +93,15 @@ func (w *walker) bind() (fresh []int) {
 	for _, o := range w.OutputPolys {
 		w.BindVars = max(w.BindVars, w.Polys[o].Vars)
 	}
+	for i := range w.Committed {
+		if q := &w.Polys[w.Committed[i].Poly]; q.Padded() {
+			w.BindVars = max(w.BindVars, q.Vars)
+		}
+	}
 	w.Bind = w.coords(w.BindVars)
 	for _, o := range w.OutputPolys {
 		given := -1
-		if out := &w.Polys[o]; !out.Padded() {
+		if out := &w.Polys[o]; !out.Padded() && w.copyOf(o) < 0 {
 			var isNew bool
 			if given, isNew = w.eval(w.source(o), w.bindAt(out)); isNew {
 				fresh = append(fresh, given)
@@ -107,10 +120,8 @@ func (b *builder) bindAt(p *Poly) Point { return span(b.Bind+b.BindVars-p.Vars, 
 func (w *walker) reduce(fresh []int) error {
 	for first := true; ; first = false {
 		layer := &layerBuilder{walker: w}
-		for i, o := range w.OutputPolys {
-			if first && w.Given[i] < 0 {
-				layer.output(o)
-			}
+		if first {
+			fresh = append(fresh, layer.statement()...)
 		}
 		for len(fresh) > 0 {
 			id := fresh[0]
@@ -189,11 +200,12 @@ func (l *layerBuilder) batch() (fresh []int) {
 	return fresh
 }
 
-// output binds a padded output to its stated values.
-func (l *layerBuilder) output(o int) {
+// output binds a padded output to its stated values, or to a committed copy's
+// evaluation.
+func (l *layerBuilder) output(o, stated int) {
 	out := &l.Polys[o]
 	at := l.bindAt(out)
-	in := Instance{Kind: Output, Name: out.Name, Vars: out.Vars, Out: -1, OutPoly: o, At: at, Public: make([]Axis, 0, len(out.Axes))}
+	in := Instance{Kind: Output, Name: out.Name, Vars: out.Vars, Out: stated, OutPoly: o, At: at, Public: make([]Axis, 0, len(out.Axes))}
 	for a, v := range out.Axes {
 		in.Public = append(in.Public, Axis{Vars: v, At: at[:v:v], Extent: out.Shape[a]})
 		at = at[v:]

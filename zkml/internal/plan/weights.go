@@ -61,9 +61,7 @@ func ForWeights(p *graph.Program) (*Plan, error) {
 		b.Limbs = append(b.Limbs, limbs)
 	}
 	b.rows()
-	for h := range b.Stacks {
-		b.Stacks[h] = stack(Home(h), b.Polys)
-	}
+	b.stack()
 	if len(b.Leaves) > 0 {
 		b.tree()
 	}

@@ -93,3 +93,29 @@ func (m *maker) convolution(x graph.TensorID) (bins, outer graph.TensorID) {
 	ends := m.Rearrange("ends", moved, []graph.AxisMap{{Axis: 1, Shape: []int{2}, Index: []int32{8, 0}}, {Axis: 0, Index: []int32{0}}}, nil)
 	return bins, m.Einsum("outer", "a,b->ba", ends, ends, 1)
 }
+
+// Secret has inputs and outputs of every kind that a key can have committed: an
+// input that is checked in limbs, ones that are looked up in one window and in
+// two, padded and not, a public one, and outputs with padding and without.
+func Secret(seed uint64) *Case {
+	m := &maker{Builder: graph.NewBuilder("secret"), rng: rand.New(rand.NewPCG(seed, 29))}
+	wide := m.Input("wide", []int{3, 5}, -100000, 70001, 1)
+	row := m.Input("row", []int{5}, -128, 127, 1)
+	square := m.Input("square", []int{2, 4}, 0, 200, 1)
+	open := m.Input("open", []int{5}, -128, 127, 1)
+	sum := m.Linear("sum", []graph.Term{{Coef: 1, T: m.activation("narrow", wide, 9, false)}, {Coef: 1, T: row}}, 0, 1)
+	padded := m.Linear("padded", []graph.Term{{Coef: 2, T: sum}, {Coef: -1, T: open}}, 3, 1)
+	full := m.lift("full", m.dense("map", square, 4, 4, false), 7)
+	plain := m.Linear("plain", []graph.Term{{Coef: 1, T: full}, {Coef: -3, T: square}}, 1, 1)
+	p, w, err := m.BuildAll([]graph.TensorID{padded, full, plain}, nil)
+	if err != nil {
+		panic("zkmltest: secret: " + err.Error())
+	}
+	x := m.values(15, 70000)
+	x[1], x[2] = -100000, 70001
+	x = append(x, m.values(5, 127)...)
+	for range 8 {
+		x = append(x, int32(m.rng.IntN(201)))
+	}
+	return &Case{Name: p.Name, Program: p, Weights: w, X: append(x, m.values(5, 127)...)}
+}

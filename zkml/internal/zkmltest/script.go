@@ -13,14 +13,16 @@ import (
 // ScriptCase is what zkml/testdata/verify.py reads: key, proof, context and
 // weights in hex, the statement, and what to expect of it.
 type ScriptCase struct {
-	Key     string  `json:"key"`
-	Proof   string  `json:"proof"`
-	X       []int32 `json:"x"`
-	Y       []int32 `json:"y"`
-	Context string  `json:"context"`
-	Weights string  `json:"weights"`
-	Check   string  `json:"check"` // the failed check; empty if it is to be accepted
-	Sum     float64 `json:"sum"`   // the union sum of the key's security report, bits
+	Key   string  `json:"key"`
+	Proof string  `json:"proof"`
+	X     []int32 `json:"x"`
+	Y     []int32 `json:"y"`
+	// Commitments are those of the statement, in hex.
+	Commitments []string `json:"commitments"`
+	Context     string   `json:"context"`
+	Weights     string   `json:"weights"`
+	Check       string   `json:"check"` // the failed check; empty if it is to be accepted
+	Sum         float64  `json:"sum"`   // the union sum of the key's security report, bits
 }
 
 // Python returns the interpreter for the verifier in Python. Without one the

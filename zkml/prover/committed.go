@@ -1,0 +1,115 @@
+package prover
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	whirprover "github.com/zkwarp/zkwarp/whir/prover"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+)
+
+// Commit makes the commitment of an opening, which is to the key's committed
+// tensor number i (zkml.VerifyingKey.Committed). It does not depend on q's
+// device, nor on anything of the key but the tensor's format.
+func Commit(q *device.Queue, vk *zkml.VerifyingKey, i int, o *zkml.Opening) (*zkml.Commitment, error) {
+	list := vk.Committed()
+	if i < 0 || i >= len(list) {
+		return nil, fmt.Errorf("zkml: commit: tensor %d, the key has %d that are committed", i, len(list))
+	}
+	if err := list[i].Check(o); err != nil {
+		return nil, fmt.Errorf("zkml: commit: %w", err)
+	}
+	if err := preload(q); err != nil {
+		return nil, fmt.Errorf("zkml: commit: %w", err)
+	}
+	params := vk.Inference().Commitments[plan.FirstCommitted+plan.Home(i)]
+	stack := plan.SaltedStack(plan.Embed(graph.Pad(list[i].Shape, o.Values)), params.Vars(), o.Salt)
+	c, err := whirprover.CommitM31(q, params, stack)
+	if err != nil {
+		return nil, fmt.Errorf("zkml: commit to %s: %w", &list[i], err)
+	}
+	defer c.Free()
+	root, err := c.Root()
+	if err != nil {
+		return nil, fmt.Errorf("zkml: commit to %s: %w", &list[i], err)
+	}
+	return &zkml.Commitment{Format: o.Format, Root: root}, nil
+}
+
+// saltsFor are the given salts, or fresh ones, for all committed tensors of a
+// key.
+func saltsFor(vk *zkml.VerifyingKey, given [][32]byte) ([][32]byte, error) {
+	n := len(vk.Inference().Plan.Committed)
+	if given != nil {
+		if len(given) != n {
+			return nil, fmt.Errorf("%d salts, expected %d for the committed tensors", len(given), n)
+		}
+		return given, nil
+	}
+	out := make([][32]byte, n)
+	for i := range out {
+		var err error
+		if out[i], err = zkml.Salt(); err != nil {
+			return nil, fmt.Errorf("salt: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// salt writes the salts of committed tensors, and the limbs of committed inputs.
+func (s *session) salt() error {
+	for i := range s.plan.Committed {
+		c := &s.plan.Committed[i]
+		stack := s.stacks[s.plan.Polys[c.Poly].Home]
+		words := make([]m31.Element, stack.Len()/2)
+		plan.Salt(s.salts[i], words)
+		if err := stack.Slice(len(words), stack.Len()).CopyFrom(s.q, words); err != nil {
+			return fmt.Errorf("salt: %w", err)
+		}
+		for _, r := range c.Ranges {
+			if err := s.cut(s.polys[c.Poly], r.First, r.Bits, r.Limbs); err != nil {
+				return fmt.Errorf("limbs: %w", err)
+			}
+		}
+	}
+	return nil
+}
+
+// copyOutputs takes committed outputs, as stated, to their stacks.
+func (s *session) copyOutputs() error {
+	for i := range s.plan.Committed {
+		c := &s.plan.Committed[i]
+		if !c.Output {
+			continue
+		}
+		to := s.polys[c.Poly]
+		if err := device.Copy(s.q, to, s.at(place(s.y+s.outputAt[c.Tensor]), to.Len())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// openings are the public part of a statement and the openings of what is
+// committed, from all inputs and the outputs.
+func (s *session) openings(r *Result, x []int32) (err error) {
+	vk := s.pk.vk
+	if r.Statement.X, r.Statement.Y, err = vk.Public(x, r.Y); err != nil {
+		return err
+	}
+	in, out := vk.Program().SplitInput(x), vk.Program().SplitOutput(r.Y)
+	for i, t := range vk.Committed() {
+		o := &zkml.Opening{Format: t.Format, Salt: s.salts[i]}
+		if t.Output {
+			o.Values = slices.Clone(out[t.Index])
+		} else {
+			o.Values = slices.Clone(in[t.Index])
+		}
+		r.Openings = append(r.Openings, o)
+	}
+	return nil
+}
