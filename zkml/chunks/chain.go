@@ -25,8 +25,8 @@ type Chain struct {
 	digest  [32]byte
 }
 
-// NewChain makes a chain. It checks that every input of a part comes from the statement or from an output of an earlier part, and that both ends
-// agree on shape, bounds and scale.
+// NewChain makes a chain. It checks that every input of a part comes from the statement or from an output of an earlier part, that both ends
+// agree on shape and scale, and that the reader takes every value within the bounds of what it reads.
 func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*Chain, error) {
 	c := &Chain{keys: slices.Clone(keys), outputs: slices.Clone(outputs)}
 	if len(keys) == 0 || len(keys) > MaxParts || len(keys) != len(inputs) {
@@ -35,15 +35,15 @@ func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*
 	for k, list := range inputs {
 		p := keys[k].Program()
 		if t := keys[k].Committed(); len(t) > 0 {
-			return nil, fmt.Errorf("chain: part %d has %s committed, expected that all inputs and outputs of parts are public", k, &t[0])
+			return nil, fmt.Errorf("chain: part %d has %s committed, expected that all inputs and outputs of parts are public", k+1, &t[0])
 		}
 		if len(list) != len(p.Inputs) {
-			return nil, fmt.Errorf("chain: part %d: wiring of %d inputs, its program has %d", k, len(list), len(p.Inputs))
+			return nil, fmt.Errorf("chain: part %d: wiring of %d inputs, its program has %d", k+1, len(list), len(p.Inputs))
 		}
 		c.inputs = append(c.inputs, slices.Clone(list))
 		for i, s := range list {
 			if err := c.wire(k, p.Tensor(p.Inputs[i]), s); err != nil {
-				return nil, fmt.Errorf("chain: part %d, input %d: %w", k, i, err)
+				return nil, fmt.Errorf("chain: part %d, input %d: %w", k+1, i, err)
 			}
 		}
 	}
@@ -57,7 +57,7 @@ func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*
 	}
 	for i, s := range outputs {
 		if s.Part < 0 || s.Part >= len(keys) || s.Index < 0 || s.Index >= len(keys[s.Part].Program().Outputs) {
-			return nil, fmt.Errorf("chain: output %d is output %d of part %d, which does not exist", i, s.Index, s.Part)
+			return nil, fmt.Errorf("chain: output %d is output %d of part %d, which does not exist", i, s.Index, s.Part+1)
 		}
 	}
 	c.digest = sha256.Sum256(c.encodeWiring([]byte("zkwarp chain of proofs\n")))
@@ -79,18 +79,31 @@ func (c *Chain) wire(k int, t *graph.Tensor, s Source) error {
 	case s.Part >= 0 && s.Part < k:
 		p := c.keys[s.Part].Program()
 		if s.Index >= 0 && s.Index < len(p.Outputs) {
-			return agree(t, p.Tensor(p.Outputs[s.Index]))
+			return takes(t, p.Tensor(p.Outputs[s.Index]))
 		}
 	}
-	return fmt.Errorf("it is output %d of part %d, which does not exist before it", s.Index, s.Part)
+	return fmt.Errorf("it is output %d of part %d, which does not exist before it", s.Index, s.Part+1)
 }
 
-// agree checks that the same integers mean the same at both ends of a wire.
+// agree checks that the same integers mean the same in two inputs.
 func agree(a, b *graph.Tensor) error {
 	if !slices.Equal(a.Shape, b.Shape) || a.Lo != b.Lo || a.Hi != b.Hi || a.Scale != b.Scale {
-		return fmt.Errorf("shape %v, bounds [%d, %d], scale %g, expected %v, [%d, %d], %g as %q has", a.Shape, a.Lo, a.Hi, a.Scale, b.Shape, b.Lo, b.Hi, b.Scale, b.Name)
+		return differ(a, b, "")
 	}
 	return nil
+}
+
+// takes checks that an input can be any value of an output, and that integers mean the same in both. Bounds of an output are what its program can
+// give, which may be less than what the next one was calibrated to take.
+func takes(in, out *graph.Tensor) error {
+	if !slices.Equal(in.Shape, out.Shape) || out.Lo < in.Lo || out.Hi > in.Hi || in.Scale != out.Scale {
+		return differ(in, out, "at least ")
+	}
+	return nil
+}
+
+func differ(a, b *graph.Tensor, least string) error {
+	return fmt.Errorf("shape %v, bounds [%d, %d], scale %g, expected %v, %s[%d, %d], %g as %q has", a.Shape, a.Lo, a.Hi, a.Scale, b.Shape, least, b.Lo, b.Hi, b.Scale, b.Name)
 }
 
 // encodeWiring appends everything that the digest is of: the digests of the keys in place of the keys.
@@ -152,7 +165,7 @@ func (c *Chain) PartInput(k int, x []int32, y [][]int32) ([]int32, error) {
 	for i, s := range c.inputs[k] {
 		v, err := c.at(s, x, y)
 		if err != nil {
-			return nil, fmt.Errorf("part %d, input %d: %w", k, i, err)
+			return nil, fmt.Errorf("part %d, input %d: %w", k+1, i, err)
 		}
 		out = append(out, v...)
 	}
@@ -195,7 +208,7 @@ func (c *Chain) at(s Source, x []int32, y [][]int32) ([]int32, error) {
 	}
 	p := c.keys[s.Part].Program()
 	if s.Part >= len(y) || len(y[s.Part]) != p.OutputLen() {
-		return nil, fmt.Errorf("part %d does not have its %d output values", s.Part, p.OutputLen())
+		return nil, fmt.Errorf("part %d does not have its %d output values", s.Part+1, p.OutputLen())
 	}
 	return p.SplitOutput(y[s.Part])[s.Index], nil
 }
@@ -231,7 +244,7 @@ func Verify(c *Chain, x, y []int32, proof *Proof, opts *Options) error {
 	}
 	for k, vk := range c.keys {
 		if err := vk.Program().CheckOutput(proof.Y[k]); err != nil {
-			return fmt.Errorf("chain: part %d: %w", k, reject(zkml.CheckOutput, err))
+			return fmt.Errorf("chain: part %d: %w", k+1, reject(zkml.CheckOutput, err))
 		}
 	}
 	answer, err := c.Output(proof.Y)
@@ -310,7 +323,7 @@ func DecodeChain(data []byte) (*Chain, error) {
 		}
 		vk, err := zkml.DecodeVerifyingKey(b)
 		if err != nil {
-			return nil, fmt.Errorf("part %d: %w", len(keys), err)
+			return nil, fmt.Errorf("part %d: %w", len(keys)+1, err)
 		}
 		keys, inputs = append(keys, vk), append(inputs, list)
 	}

@@ -62,7 +62,7 @@ func Cut(p *graph.Program, w *graph.Weights, before []int) (*Cutting, error) {
 	first = 0
 	for k, end := range bounds {
 		if err := c.part(k, len(bounds), first, end); err != nil {
-			return nil, fmt.Errorf("part %d: %w", k, err)
+			return nil, fmt.Errorf("part %d: %w", k+1, err)
 		}
 		first = end
 	}

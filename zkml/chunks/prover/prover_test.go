@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 	"github.com/zkwarp/zkwarp/zkml/prover"
 )
@@ -342,5 +343,59 @@ func TestAssign(t *testing.T) {
 	}
 	if _, err := Assign([]int64{1}, nil); err == nil {
 		t.Error("no devices")
+	}
+}
+
+// TestBounds joins programs that were calibrated one by one: a part takes what has narrower bounds than its input, and nothing else.
+func TestBounds(t *testing.T) {
+	q := devicetest.Queue(t, devicetest.Open(t, "cpu"))
+	sum := func(bound, factor int64, scale float64) *prover.ProvingKey {
+		b := graph.NewBuilder("sum")
+		x := b.Input("x", []int{2, 3}, -bound, bound-1, scale)
+		program, weights, err := b.BuildAll([]graph.TensorID{b.Linear("y", []graph.Term{{Coef: factor, T: x}}, 0, scale)}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, pk, err := prover.Setup(q, program, weights, &prover.SetupOptions{Security: chunks.PartSecurity(zkml.MinSecurity, 2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pk
+	}
+	first := sum(8, 3, 1) // gives [-24, 21]
+	wiring, outputs := [][]chunks.Source{{{Part: -1}}, {{Part: 0}}}, []chunks.Source{{Part: 1}}
+	join := func(second *prover.ProvingKey) (*chunks.Chain, error) {
+		return chunks.NewChain([]*zkml.VerifyingKey{first.VerifyingKey(), second.VerifyingKey()}, wiring, outputs)
+	}
+	for _, k := range []struct {
+		name   string
+		second *prover.ProvingKey
+		want   string
+	}{
+		{"narrower", sum(16, 1, 1), "part 2, input 0: shape [2 3], bounds [-16, 15], scale 1, expected [2 3], at least [-24, 21], 1 as \"y\" has"},
+		{"another scale", sum(32, 1, 0.5), "bounds [-32, 31], scale 0.5, expected [2 3], at least [-24, 21], 1 as"},
+	} {
+		if _, err := join(k.second); err == nil || !strings.Contains(err.Error(), k.want) {
+			t.Errorf("%s: %v, expected %q", k.name, err, k.want)
+		}
+	}
+	second := sum(32, 5, 1)
+	chain, err := join(second)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := []*prover.ProvingKey{first, second}
+	x := []int32{-8, 7, 0, 1, 2, 3}
+	result, err := Prove(t.Context(), simulated(t, 1), chain, keys, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := chunks.Verify(chain, x, result.Y, result.Proof, nil); err != nil || result.Y[0] != -120 {
+		t.Errorf("%v, %v", result.Y, err)
+	}
+	beyond := copied(result.Proof) // the second part takes it, the first one cannot give it
+	beyond.Y[0][0] = -32
+	if err := chunks.Verify(chain, x, result.Y, beyond, nil); zkml.FailedCheck(err) != zkml.CheckOutput {
+		t.Errorf("a boundary beyond what the first part gives: %v", err)
 	}
 }
