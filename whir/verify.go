@@ -169,8 +169,7 @@ func (v *verifier[W, F, E]) bind(i int, f Fold[W, E], work int) error {
 // shift moves to the commitment of round i: claims about it are samples, and
 // the queried rows of the commitment before, folded.
 func (v *verifier[W, F, E]) shift(i int) error {
-	next := v.pf.Rounds[i].Root
-	v.tr.Absorb(v.scheme.DigestWords(next))
+	v.tr.Absorb(v.scheme.DigestWords(v.pf.Rounds[i].Root))
 	claims := v.samples(i)
 	if err := v.query(i - 1); err != nil {
 		return err

@@ -48,7 +48,7 @@ func TestMutants(t *testing.T) {
 		in("verify.go", "words of decoded proofs unchecked", "TestEveryField",
 			"if err := o.scheme.canonical(pf); err != nil {", "if err := o.scheme.canonical(pf); false {"),
 		in("verify.go", "statement not absorbed", "TestComplete", "o.tr.Absorb(st.words)", "o.tr.Absorb(nil)"),
-		in("verify.go", "round's root not absorbed", "TestComplete", "v.tr.Absorb(v.scheme.DigestWords(next))", "v.tr.Absorb(nil)"),
+		in("verify.go", "round's root not absorbed", "TestComplete", "v.tr.Absorb(v.scheme.DigestWords(v.pf.Rounds[i].Root))", "v.tr.Absorb(nil)"),
 		in("verify.go", "final table not absorbed", "TestComplete", "v.absorb(pf.Final...)", "v.absorb()"),
 		in("verify.go", "fold not absorbed", "TestComplete", "v.absorb(f.AtZero, f.Lead)", "v.absorb(f.AtZero)"),
 		in("verify.go", "sample not absorbed", "TestComplete", "v.absorb(y)", "v.absorb()"),
