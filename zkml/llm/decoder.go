@@ -105,28 +105,54 @@ func Build(c *Config, w Weights, o Options) (*onnx.Model, error) {
 
 // Names of what a calibration notes of a decoder's options.
 const (
-	dimTokens = "tokens"
-	dimFrom   = "layers from"
-	dimTo     = "layers to"
-	dimLast   = "last token only"
+	dimTokens    = "tokens"
+	dimFrom      = "layers from"
+	dimTo        = "layers to"
+	dimLast      = "last token only"
+	dimBare      = "layers only"
+	dimEmbedding = "embedding columns"
+	dimHead      = "head rows"
+	dimColumns   = "columns of piece"
 )
 
 // dims are the options as a model's dimensions, which its calibration keeps; those that are 0 are left out.
 func (o *Options) dims() map[string]int {
-	d := map[string]int{dimTokens: o.Tokens, dimTo: o.To}
-	if o.From > 0 {
-		d[dimFrom] = o.From
+	d := map[string]int{}
+	note := func(name string, n int) {
+		if n != 0 {
+			d[name] = n
+		}
 	}
-	if o.LastToken {
-		d[dimLast] = 1
+	yes := map[bool]int{true: 1}
+	note(dimTokens, o.Tokens)
+	note(dimFrom, o.From)
+	note(dimTo, o.To)
+	note(dimLast, yes[o.LastToken])
+	note(dimBare, yes[o.Bare])
+	note(dimEmbedding+" from", o.Embedding.From)
+	note(dimEmbedding+" to", o.Embedding.To)
+	note(dimHead+" from", o.Head.From)
+	note(dimHead+" to", o.Head.To)
+	for i, n := range o.Columns {
+		note(fmt.Sprintf("%s %d", dimColumns, i+1), n)
 	}
 	return d
 }
 
 // OptionsOf returns the options (but for Blocks) that a calibration's dimensions note; ok is false if it is not one of a decoder.
 func OptionsOf(dims map[string]int) (o Options, ok bool) {
-	o = Options{Tokens: dims[dimTokens], From: dims[dimFrom], To: dims[dimTo], LastToken: dims[dimLast] == 1}
-	return o, o.Tokens > 0 && maps.Equal(o.dims(), dims)
+	o = Options{
+		Tokens: dims[dimTokens], From: dims[dimFrom], To: dims[dimTo], LastToken: dims[dimLast] == 1, Bare: dims[dimBare] == 1,
+		Embedding: Range{dims[dimEmbedding+" from"], dims[dimEmbedding+" to"]}, Head: Range{dims[dimHead+" from"], dims[dimHead+" to"]},
+	}
+	for n := 0; n < len(dims); n++ {
+		columns := dims[fmt.Sprintf("%s %d", dimColumns, n+1)]
+		if columns == 0 {
+			break
+		}
+		o.Columns = append(o.Columns, columns)
+	}
+	return o, o.Tokens > 0 && o.To+o.Embedding.To+o.Head.To > 0 && maps.Equal(o.dims(), dims)
 }
 
 // builder is the state of one Build. The first error sticks.
