@@ -17,6 +17,7 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/examples/models"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	"github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
@@ -212,4 +213,48 @@ func testNetwork(t *testing.T, b *browser) {
 	}
 	b.choose(file(t, "photo.out.json", answer), file(t, "short.proof", proof[:1000]))
 	expect("a proof cut short", "These files are not an answer with its proof")
+	testCommitted(t, b, n.q)
+}
+
+// testCommitted has a key that has its input committed: a commitment takes the place of the input.
+func testCommitted(t *testing.T, b *browser, q *device.Queue) {
+	g := graph.NewBuilder("secret")
+	x := g.Input("x", []int{1, 4}, -128, 127, 1)
+	p, w, err := g.Build(g.MatMul("y", x, g.Param("w", []int{4, 2}, []int32{1, -2, 3, 4, -5, 6, 7, 8}, 1), false, 1), graph.NoPost, []string{"no", "yes"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	vk, pk, err := prover.Setup(q, p, w, &prover.SetupOptions{Commits: zkml.Commits{Inputs: []int{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var made [2]*prover.Result // with two salts
+	for i := range made {
+		if made[i], err = prover.Prove(q, pk, []int32{1, -7, 100, 3}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a, err := zkmlfile.NewAnswer(p, made[0].Y)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := a.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	commitment := func(i int) string { return file(t, "x.commitment", made[i].Statement.Commitments[0].Encode()) }
+	b.add(file(t, "secret.vk", vk.Encode()), file(t, "secret.out.json", answer), file(t, "secret.proof", made[0].Proof))
+	b.wait("what is missing", func() bool { return b.text("state") == "Ready. Missing: commitments." })
+	b.choose(commitment(0))
+	if got, about := b.text("verdict"), b.text("about"); got != "Accepted: the network in the key gives this for what is committed" || !strings.Contains(about, "yes") {
+		t.Errorf("a committed input: %s (%s): %s", got, b.text("reason"), about)
+	}
+	b.choose(commitment(1))
+	if got := b.text("verdict"); got != "Rejected by the check: "+zkml.CheckInputBind {
+		t.Errorf("another commitment: %s (%s)", got, b.text("reason"))
+	}
+	b.choose(file(t, "half.vk", vk.Encode()[:200]))
+	if got := b.text("verdict"); got != "These files are not an answer with its proof" || !strings.HasPrefix(b.text("reason"), "key: ") {
+		t.Errorf("half a key: %s (%s)", got, b.text("reason"))
+	}
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -26,8 +27,10 @@ const (
 	RolePicture Role = "picture"
 	RoleAnswer  Role = "answer"
 	RoleProof   Role = "proof"
-	RoleOpening Role = "opening" // of the other page
-	RoleNone    Role = ""
+	// A commitment to an input or output that the key has committed.
+	RoleCommitment Role = "commitment"
+	RoleOpening    Role = "opening" // of the other page
+	RoleNone       Role = ""
 )
 
 // RoleOf tells a file's role by how it begins.
@@ -46,6 +49,8 @@ func RoleOf(file []byte) Role {
 		return RoleKey
 	case begins(zkml.MagicProof, chunks.MagicProof, chunks.MagicPart):
 		return RoleProof
+	case begins(zkml.MagicCommitment):
+		return RoleCommitment
 	case begins("ZKWW"):
 		return RoleOpening
 	case begins("\x89PNG\r\n\x1a\n", "\x93NUMPY", "PK\x03\x04"):
@@ -76,6 +81,9 @@ type Key struct {
 	// Picture is the size of the one that the network takes: channels, height,
 	// width; nil if it takes something else, or a flat list.
 	Picture []int `json:"picture,omitempty"`
+	// Needs says which files a verification takes beside the key and the proof:
+	// inputs and answers that are public, and commitments to the others.
+	Needs Needs `json:"needs"`
 	// Bits of all errors together; the terms are of the key of one program.
 	Bits  float64     `json:"bits"`
 	Terms []zkml.Term `json:"terms,omitempty"`
@@ -83,7 +91,14 @@ type Key struct {
 	vk      *zkml.VerifyingKey
 	chain   *chunks.Chain
 	weights *graph.Weights
-	program *graph.Program // of a chain: as it is from outside
+	program *graph.Program // as it is from outside: public inputs and outputs, no parts
+}
+
+// Needs is which files a verification takes.
+type Needs struct {
+	Input       bool     `json:"input"`
+	Answer      bool     `json:"answer"`
+	Commitments []string `json:"commitments"` // what each is of
 }
 
 // Keys reads keys and remembers the last one: checking a key takes about as long as a
@@ -130,7 +145,7 @@ func readKey(file []byte) *Key {
 	if k.chain != nil {
 		keys, digest, k.program, k.Bits = k.chain.Keys(), k.chain.Digest(), zkmlfile.Face(k.chain), k.chain.Security()
 	} else {
-		keys, digest, k.program = []*zkml.VerifyingKey{k.vk}, k.vk.Digest(), k.vk.Program()
+		keys, digest, k.program = []*zkml.VerifyingKey{k.vk}, k.vk.Digest(), outside(k.vk)
 		r := zkml.Security(k.vk)
 		k.Bits, k.Terms = r.Sum, r.Terms
 	}
@@ -146,10 +161,27 @@ func readKey(file []byte) *Key {
 		}
 	}
 	k.Takes, k.Gives = tensors(k.program, k.program.Inputs), tensors(k.program, k.program.Outputs)
+	k.Needs = Needs{Input: len(k.program.Inputs) > 0, Answer: len(k.program.Outputs) > 0, Commitments: []string{}}
+	if k.vk != nil {
+		committed := k.vk.Committed()
+		for i := range committed {
+			k.Needs.Commitments = append(k.Needs.Commitments, committed[i].String())
+		}
+	}
 	if c, h, w, ok := zkmlfile.Image(k.program); ok {
 		k.Picture = []int{c, h, w}
 	}
 	return k
+}
+
+// outside is a key's program with the inputs and outputs that are public.
+func outside(vk *zkml.VerifyingKey) *graph.Program {
+	p := *vk.Program()
+	p.Inputs, p.Outputs = vk.PublicInputs(), vk.PublicOutputs()
+	if len(p.Outputs) < len(vk.Program().Outputs) {
+		p.Post, p.Labels = graph.NoPost, nil // of the one output, if there is one only
+	}
+	return &p
 }
 
 // tensors lists tensors with their shapes.
@@ -165,8 +197,11 @@ func tensors(p *graph.Program, ids []graph.TensorID) string {
 
 // Case is the files of a verification; a network in parts may have a file of proof for each.
 type Case struct {
-	Key, Input, Answer []byte
-	Proofs             [][]byte
+	Key         []byte
+	Input       []byte // if there are public inputs
+	Answer      []byte // if there are public outputs
+	Commitments [][]byte
+	Proofs      [][]byte
 	// Context is what the proof is tied to, or nil.
 	Context []byte
 }
@@ -183,9 +218,16 @@ type Inference struct {
 	Output     string           `json:"output,omitempty"`
 	Answer     *zkmlfile.Answer `json:"answer,omitempty"`
 	Labels     []string         `json:"labels,omitempty"` // of the classes
+	Committed  []Commitment     `json:"committed,omitempty"`
 	ProofBytes int              `json:"proof_bytes"`
 	VerifyMS   float64          `json:"verify_ms"`
 	Bits       float64          `json:"bits"`
+}
+
+// Commitment is a commitment of a statement.
+type Commitment struct {
+	Of   string `json:"of"`
+	File string `json:"file"` // SHA-256
 }
 
 // CheckAnswer is the name under which an answer is rejected whose readable part says
@@ -194,7 +236,7 @@ const CheckAnswer = "answer"
 
 // Verify verifies that the key's network gives the answer for the input.
 func (k *Keys) Verify(c *Case) *Inference {
-	r := &Inference{Verdict: "malformed", Input: digestText(c.Input), Output: digestText(c.Answer)}
+	r := &Inference{Verdict: "malformed"}
 	for _, p := range c.Proofs {
 		r.ProofBytes += len(p)
 	}
@@ -219,16 +261,22 @@ func (k *Keys) Verify(c *Case) *Inference {
 }
 
 func (k *Key) verify(c *Case, r *Inference) error {
-	x, err := zkmlfile.ReadInput(k.program, c.Input)
-	if err != nil {
-		return fmt.Errorf("input: %w", err)
+	var st zkml.Statement
+	var err error
+	if k.Needs.Input {
+		r.Input = digestText(c.Input)
+		if st.X, err = zkmlfile.ReadInput(k.program, c.Input); err != nil {
+			return fmt.Errorf("input: %w", err)
+		}
 	}
-	y, err := zkmlfile.DecodeAnswer(c.Answer, k.program)
-	if err != nil {
-		return fmt.Errorf("answer: %w", err)
-	}
-	if r.Answer, err = zkmlfile.NewAnswer(k.program, y); err != nil {
-		return fmt.Errorf("answer: %w", err)
+	if k.Needs.Answer {
+		r.Output = digestText(c.Answer)
+		if st.Y, err = zkmlfile.DecodeAnswer(c.Answer, k.program); err != nil {
+			return fmt.Errorf("answer: %w", err)
+		}
+		if r.Answer, err = zkmlfile.NewAnswer(k.program, st.Y); err != nil {
+			return fmt.Errorf("answer: %w", err)
+		}
 	}
 	start := time.Now()
 	defer func() { r.VerifyMS = milliseconds(start) }()
@@ -237,12 +285,45 @@ func (k *Key) verify(c *Case, r *Inference) error {
 		if err != nil {
 			return fmt.Errorf("proof: %w", err)
 		}
-		return chunks.Verify(k.chain, x, y, proof, &chunks.Options{Context: c.Context})
+		return chunks.Verify(k.chain, st.X, st.Y, proof, &chunks.Options{Context: c.Context})
 	}
 	if len(c.Proofs) != 1 {
 		return fmt.Errorf("proof: %d files, the proof of a network in one part is one", len(c.Proofs))
 	}
-	return zkml.Verify(k.vk, x, y, c.Proofs[0], &zkml.Options{Context: c.Context, Weights: k.weights})
+	if err := k.commitments(c, &st, r); err != nil {
+		return err
+	}
+	return zkml.VerifyStatement(k.vk, &st, c.Proofs[0], &zkml.Options{Context: c.Context, Weights: k.weights})
+}
+
+// commitments puts the statement's commitments in the proof's order, and says which is of what.
+func (k *Key) commitments(c *Case, st *zkml.Statement, r *Inference) error {
+	if len(c.Commitments) != len(k.Needs.Commitments) {
+		return fmt.Errorf("%d commitments, want %d: %s", len(c.Commitments), len(k.Needs.Commitments), strings.Join(k.Needs.Commitments, ", "))
+	}
+	h, _, err := zkml.DecodeProofHeader(c.Proofs[0])
+	if err != nil {
+		return fmt.Errorf("proof: %w", err)
+	}
+	given := make([]*zkml.Commitment, len(c.Commitments))
+	for i, f := range c.Commitments {
+		if given[i], err = zkml.DecodeCommitment(f); err != nil {
+			return fmt.Errorf("commitment: %w", err)
+		}
+	}
+	left := make([]int, len(given))
+	for i := range left {
+		left[i] = i
+	}
+	for i, of := range k.Needs.Commitments {
+		// One that the proof does not have is for the verifier to reject: any that is left.
+		at := max(0, slices.IndexFunc(left, func(j int) bool { return i < len(h.Roots) && given[j].Root == h.Roots[i] }))
+		j := left[at]
+		left = slices.Delete(left, at, at+1)
+		st.Commitments = append(st.Commitments, *given[j])
+		r.Committed = append(r.Committed, Commitment{of, digestText(c.Commitments[j])})
+	}
+	return nil
 }
 
 // join is the proof of a chain, from its file or those of its parts.

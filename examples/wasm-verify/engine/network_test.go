@@ -167,6 +167,53 @@ func TestNetworks(t *testing.T) {
 	broken.Key = committed.Key[:100]
 	check("half a key", broken, "malformed", "", "key: ")
 
+	vk, pk, err := prover.Setup(q, p, w, &prover.SetupOptions{Commits: zkml.Commits{Inputs: []int{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hidden, err := prover.Prove(q, pk, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := Case{Key: vk.Encode(), Answer: answer(hidden.Y), Proofs: [][]byte{hidden.Proof}, Commitments: [][]byte{hidden.Statement.Commitments[0].Encode()}}
+	if r := check("a committed input", secret, "accepted", "", ""); len(r.Committed) != 1 || !strings.Contains(r.Committed[0].Of, "x") || len(r.Committed[0].File) != 64 || r.Input != "" {
+		t.Errorf("report %+v", r)
+	}
+	if k := keys.Read(secret.Key); k.Needs.Input || !k.Needs.Answer || len(k.Needs.Commitments) != 1 || k.Picture != nil {
+		t.Errorf("the key needs %+v", k.Needs)
+	}
+	again, err := prover.Prove(q, pk, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := secret
+	other.Commitments = [][]byte{again.Statement.Commitments[0].Encode()} // of the same values, with another salt
+	check("another commitment", other, "rejected", zkml.CheckInputBind, "another commitment")
+	other.Commitments = nil
+	check("no commitment", other, "malformed", "", "0 commitments, want 1")
+	other.Commitments = [][]byte{secret.Commitments[0][:20]}
+	check("half a commitment", other, "malformed", "", "commitment: ")
+	other = committed
+	other.Commitments = secret.Commitments
+	check("a commitment too many", other, "malformed", "", "1 commitments, want 0")
+
+	vk, pk, err = prover.Setup(q, p, w, &prover.SetupOptions{Commits: zkml.Commits{Inputs: []int{0}, Outputs: []int{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if hidden, err = prover.Prove(q, pk, x, nil); err != nil {
+		t.Fatal(err)
+	}
+	sides := hidden.Statement.Commitments
+	secret = Case{Key: vk.Encode(), Proofs: [][]byte{hidden.Proof}, Commitments: [][]byte{sides[1].Encode(), sides[0].Encode()}}
+	if r := check("commitments in any order", secret, "accepted", "", ""); len(r.Committed) != 2 || r.Committed[0].File != digestText(sides[0].Encode()) || r.Answer != nil {
+		t.Errorf("report %+v", r)
+	}
+	secret.Commitments[0] = secret.Commitments[1]
+	if r := keys.Verify(&secret); r.Verdict != "rejected" {
+		t.Errorf("one commitment twice: %+v", r)
+	}
+
 	cut, err := chunks.Cut(p, w, []int{2})
 	if err != nil {
 		t.Fatal(err)
@@ -197,13 +244,14 @@ func TestNetworks(t *testing.T) {
 	check("two proofs", committed, "malformed", "", "2 files")
 
 	for want, files := range map[Role][][]byte{
-		RoleKey:     {c.Key, committed.Key, []byte(zkml.MagicProvingKey)},
-		RoleInput:   {input, []byte(`{"input_data": [[1]]}`), []byte("\x93NUMPY..."), []byte("PK\x03\x04...")},
-		RolePicture: {[]byte("\xff\xd8\xff\xe0..."), []byte("GIF89a"), []byte("RIFF....WEBPVP8 ")},
-		RoleAnswer:  {committed.Answer},
-		RoleProof:   {committed.Proofs[0], c.Proofs[0], r.Proof.Encode()},
-		RoleOpening: {[]byte("ZKWWPRF\n")},
-		RoleNone:    {nil, []byte("text"), []byte("RIFF")},
+		RoleKey:        {c.Key, committed.Key, []byte(zkml.MagicProvingKey)},
+		RoleInput:      {input, []byte(`{"input_data": [[1]]}`), []byte("\x93NUMPY..."), []byte("PK\x03\x04...")},
+		RolePicture:    {[]byte("\xff\xd8\xff\xe0..."), []byte("GIF89a"), []byte("RIFF....WEBPVP8 ")},
+		RoleAnswer:     {committed.Answer},
+		RoleProof:      {committed.Proofs[0], c.Proofs[0], r.Proof.Encode()},
+		RoleCommitment: {sides[0].Encode()},
+		RoleOpening:    {[]byte("ZKWWPRF\n")},
+		RoleNone:       {nil, []byte("text"), []byte("RIFF")},
 	} {
 		for _, f := range files {
 			if got := RoleOf(f); got != want {

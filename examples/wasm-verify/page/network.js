@@ -7,19 +7,31 @@ let calls = 0;
 let turn = Promise.resolve(); // what was asked for is done one thing after the other
 let key = null; // what the verifier says of the key
 // Files are {name, bytes}. given is the input as it came, and input what is verified; proofs are several for networks in parts.
-const slots = {key: null, given: null, input: null, answer: null, proofs: []};
+const slots = {key: null, given: null, input: null, answer: null, commitments: [], proofs: []};
 
 const ask = (message) => new Promise((resolve) => {
   pending.set(++calls, resolve);
   worker.postMessage({...message, id: calls});
 });
 
-const kinds = [['key', 'Key'], ['given', 'Input'], ['answer', 'Answer'], ['proofs', 'Proof']];
+const kinds = [['key', 'Key'], ['given', 'Input'], ['answer', 'Answer'], ['commitments', 'Commitments'], ['proofs', 'Proof']];
+const filesOf = (kind) => [slots[kind]].flat().filter(Boolean);
+
+// needed says how many files of a kind a verification takes at least, as far as it is known.
+function needed(kind) {
+  const needs = key && !key.problem && key.needs;
+  switch (kind) {
+    case 'given': return !needs || needs.input ? 1 : 0;
+    case 'answer': return !needs || needs.answer ? 1 : 0;
+    case 'commitments': return needs ? needs.commitments.length : 0;
+    default: return 1;
+  }
+}
 const mostBytes = 1 << 30;
 
 function list() {
-  $('slots').replaceChildren(...kinds.map(([kind, title]) => {
-    const files = [slots[kind]].flat().filter(Boolean);
+  $('slots').replaceChildren(...kinds.filter(([kind]) => needed(kind) || filesOf(kind).length).map(([kind, title]) => {
+    const files = filesOf(kind);
     const text = files.map((f) => `${f.name} (${bytesText(f.bytes.length)})`).join(', ') || 'none yet';
     return make('li', {}, make('b', {}, title), make('span', {className: files.length ? '' : 'none'}, text));
   }));
@@ -53,11 +65,12 @@ async function chosen(files) {
     if (found.length) slots[kind] = found[0];
   }
   if (of('proof').length) slots.proofs = of('proof');
-  list();
+  if (of('commitment').length) slots.commitments = of('commitment');
   if (of('key').length) {
     key = (await ask({call: 'key', key: slots.key.bytes})).key;
     describe();
   }
+  list();
   try {
     await prepare();
   } catch (error) {
@@ -76,8 +89,9 @@ function describe() {
     ['Network', key.name],
     ['Digest', key.digest],
     ['Weights', `${key.parameters.toLocaleString('en')}, ${key.mode}`],
-    ['Takes', key.takes],
-    ['Gives', key.gives],
+    ['Takes', key.takes || 'nothing public'],
+    ['Gives', key.gives || 'nothing public'],
+    ...(key.needs.commitments.length ? [['Committed', key.needs.commitments.join(', ')]] : []),
     ['Size', `${key.operations.toLocaleString('en')} operations${key.parts > 1 ? ` in ${key.parts} parts` : ''}`],
     ['Security', `${key.bits.toFixed(2)} bits, all errors together`],
   ], [, 'wrap']));
@@ -143,30 +157,37 @@ async function draw(file, width, height) {
 
 async function verify() {
   $('result').hidden = true;
-  const missing = kinds.filter(([kind]) => ![slots[kind]].flat().filter(Boolean).length).map(([, title]) => title.toLowerCase());
-  if (missing.length || !slots.input && !key.problem) {
+  if (key && key.problem) {
+    malformed(`key: ${key.problem}`);
+    return;
+  }
+  const missing = kinds.filter(([kind]) => filesOf(kind).length < needed(kind)).map(([, title]) => title.toLowerCase());
+  if (missing.length) {
     $('state').textContent = `Ready. Missing: ${missing.join(', ')}.`;
     return;
   }
   $('state').textContent = 'Verifying…';
   const {report, reason} = await ask({
-    call: 'infer', key: slots.key.bytes, input: (slots.input || slots.given).bytes, answer: slots.answer.bytes,
-    proofs: slots.proofs.map((f) => f.bytes), context: $('context').value,
+    call: 'infer', key: slots.key.bytes, input: bytesOf(needed('given') && (slots.input || slots.given)), answer: bytesOf(needed('answer') && slots.answer),
+    commitments: needed('commitments') ? slots.commitments.map((f) => f.bytes) : [], proofs: slots.proofs.map((f) => f.bytes), context: $('context').value,
   });
   if (report) show(report);
   else malformed(reason);
 }
 
+const bytesOf = (file) => file ? file.bytes : new Uint8Array(0);
+
 const malformed = (reason) => show({verdict: 'malformed', reason});
 
 const verdicts = {
   accepted: ['✓', 'Accepted: the network in the key gives this answer for this input'],
+  committed: ['✓', 'Accepted: the network in the key gives this for what is committed'],
   rejected: ['✗', 'Rejected'],
   malformed: ['?', 'These files are not an answer with its proof'],
 };
 
 function show(report) {
-  const [mark, text] = verdicts[report.verdict];
+  const [mark, text] = verdicts[report.verdict === 'accepted' && report.committed ? 'committed' : report.verdict];
   $('result').hidden = false;
   $('banner').className = report.verdict;
   $('mark').textContent = mark;
@@ -177,7 +198,7 @@ function show(report) {
   $('state').textContent = 'Ready.';
   const about = $('about');
   about.replaceChildren();
-  if (report.answer) about.append(...statement(report));
+  if (report.answer || report.committed) about.append(...statement(report));
   if (report.verdict === 'accepted' && key.terms) {
     about.append(make('h3', {}, 'Security, by proven bounds'), securityTable(
       key.terms.map((t) => ({name: `${t.Part}: ${t.Name}`, bits: t.Bits, note: t.Note})), [['All errors together', key.bits]]));
@@ -187,11 +208,13 @@ function show(report) {
 
 // statement shows what the proof claims. Nothing of it is true unless the verdict says so.
 function statement(report) {
-  const a = report.answer, labels = report.labels || [];
+  const a = report.answer || {}, labels = report.labels || [];
   const rows = [];
   if (a.answer !== undefined) rows.push(['Answer', a.label || `class ${a.answer}`]);
   if (a.answers) rows.push(['Answers', a.answers.slice(0, 16).join(' ') + (a.answers.length > 16 ? ' …' : '')]);
-  rows.push(['Input', `file with SHA-256 ${report.input}`], ['Output', `file with SHA-256 ${report.output}`]);
+  if (report.input) rows.push(['Input', `file with SHA-256 ${report.input}`]);
+  if (report.output) rows.push(['Output', `file with SHA-256 ${report.output}`]);
+  for (const c of report.committed || []) rows.push(['Committed', `${c.of}: file with SHA-256 ${c.file}`]);
   for (const o of a.outputs || []) {
     rows.push([o.name, o.values.slice(0, 8).map((v) => v.toPrecision(5)).join(' ') + (o.values.length > 8 ? ` … (${o.values.length} values)` : '')]);
   }

@@ -50,11 +50,12 @@ func key(_ js.Value, args []js.Value) any {
 	return nil
 }
 
-// infer(id, key, input, answer, [proof...], text that the proof is tied to) posts
-// {kind: "inferred", id, report}.
+// infer(id, key, input, answer, [commitment...], [proof...], text that the proof is
+// tied to) posts {kind: "inferred", id, report}. input and answer may be empty.
 func infer(_ js.Value, args []js.Value) any {
 	id := args[0].Int()
-	c := &engine.Case{Key: take(args[1]), Input: take(args[2]), Answer: take(args[3]), Proofs: takeAll(args[4]), Context: []byte(args[5].String())}
+	c := &engine.Case{Key: take(args[1]), Input: take(args[2]), Answer: take(args[3]),
+		Commitments: takeAll(args[4]), Proofs: takeAll(args[5]), Context: []byte(args[6].String())}
 	go func() { post(map[string]any{"kind": "inferred", "id": id, "report": keys.Verify(c)}, nil) }()
 	return nil
 }
