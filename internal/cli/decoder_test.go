@@ -77,6 +77,7 @@ func TestDecoder(t *testing.T) {
 		{ExitInput, "calibrate % --tokens 3 --data @/t.json -o @/n", "t.json"},
 		{ExitInput, "calibrate @ --tokens 2 --data @/t.json -o @/n", "config.json"},
 		{ExitUsage, "setup % --calibration @/whole.zkcal --layers 0:3 -o @/n", "the program has layers 0:2"},
+		{ExitUsage, "setup % --calibration @/whole.zkcal --tokens 3 -o @/n", "whole.zkcal, which is of 2 tokens"},
 		{ExitUsage, "setup % --calibration @/m.zkcal --layers 0:1,1:2 -o @/n", "have no say"},
 		{ExitInput, "setup % --calibration @/m.zkcal -o @/n", "part-0001.zkcal is missing"},
 		{ExitInput, "inspect @", "neither"},

@@ -222,10 +222,24 @@ func TestWrongInputs(t *testing.T) {
 		}
 		oneErrorLine(t, r)
 	}
-	// What the importer was told is part of the model.
-	r := run(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", filepath.Join(temp, "k"))
-	if r.code != ExitInput || !strings.Contains(r.err, "--const, --range and --select") {
-		t.Errorf("setup without --const: exit %d: %s", r.code, r.err)
+	// What the importer was told is part of the model: the calibration has it, and other flags contradict it.
+	must(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", filepath.Join(temp, "k"))
+	if got, want := readBytes(t, filepath.Join(temp, "k.vk")), readBytes(t, in("m.vk")); !bytes.Equal(got, want) {
+		t.Error("setup without --const makes another key")
+	}
+	if out := must(t, "inspect", in("m.zkcal")); !strings.Contains(out, `"mask" fixed to 1`) {
+		t.Errorf("inspect says %s", out)
+	}
+	for flags, want := range map[string]string{
+		"--const mask=0.5":   "--const mask=0.5 contradicts calibration " + in("m.zkcal") + `, which has "mask" fixed to 1`,
+		"--const x=1":        `--const x=1 contradicts calibration`,
+		"--range tokens=0:3": `--range tokens=0:3 contradicts calibration`,
+		"--select scores":    `--select scores contradicts calibration`,
+	} {
+		r := run(t, append([]string{"setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", filepath.Join(temp, "n")}, strings.Fields(flags)...)...)
+		if r.code != ExitUsage || !strings.Contains(r.err, want) {
+			t.Errorf("setup %s: exit %d: %s", flags, r.code, r.err)
+		}
 	}
 }
 

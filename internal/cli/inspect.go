@@ -150,7 +150,9 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 		if err != nil {
 			return nil, err
 		}
-		m.adopt(c)
+		if err := m.adopt(e.calibration, c); err != nil {
+			return nil, err
+		}
 		e.exact = c
 	}
 	parsed, err := a.loadModelData(path, data, m)

@@ -121,7 +121,9 @@ func (a *app) inspectFolder(path string, m modelFlags, e *estimate) (*view, erro
 		if err != nil {
 			return nil, err
 		}
-		m.adopt(c)
+		if err := m.adopt(e.calibration, c); err != nil {
+			return nil, err
+		}
 		e.exact = c
 	}
 	if m.tokens > 0 {

@@ -163,6 +163,9 @@ func viewCalibration(c *quant.Calibration) *view {
 	v := &view{Kind: "calibration"}
 	v.fact("model", hexText(c.Model[:]))
 	v.fact("samples", c.Samples)
+	if !c.Choices.Equal(new(onnx.Choices)) {
+		v.fact("choices", oneLine(c.Choices.String()))
+	}
 	for i, in := range c.Inputs {
 		v.fact(numbered("input", i, len(c.Inputs)), fmt.Sprintf("%s, %d to %d, times %g", in.Name, in.Lo, in.Hi, in.Scale))
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -34,6 +36,7 @@ type modelFlags struct {
 	tokens int
 	last   bool
 	layers string
+	noted  *onnx.Choices // by a calibration; what the flags say agrees with it
 }
 
 func (f *modelFlags) register(c *cobra.Command) {
@@ -46,22 +49,42 @@ func (f *modelFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.outputs, "select", nil, "an output to keep, by name; may be repeated (default: all of them)")
 }
 
-// adopt takes the lengths of axes from a calibration, unless some are given.
-func (f *modelFlags) adopt(c *quant.Calibration) {
+// adopt takes from a calibration what the importer was told for it: flags need not be repeated, and those that are given must say the same.
+func (f *modelFlags) adopt(path string, c *quant.Calibration) error {
 	if o, ok := llm.OptionsOf(c.Dims); ok {
-		if f.tokens == 0 {
-			f.tokens = o.Tokens
+		if f.tokens != 0 && f.tokens != o.Tokens {
+			return usageError("--tokens %d contradicts calibration %s, which is of %d tokens", f.tokens, path, o.Tokens)
 		}
-		f.last = f.last || o.LastToken
+		f.tokens, f.last = o.Tokens, f.last || o.LastToken // that only the last of several pieces notes
 		f.layers = layers{o.From, o.To}.String()
-		return
+		return nil
 	}
+	o, err := f.options()
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Fix)) {
+		if v, fixed := c.Choices.Fix[name]; !fixed || math.Float64bits(v) != math.Float64bits(o.Fix[name]) {
+			return usageError("--const %s=%v contradicts calibration %s, which has %s", name, o.Fix[name], path, &c.Choices)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Ranges)) {
+		if r, ranged := c.Choices.Ranges[name]; !ranged || r != o.Ranges[name] {
+			return usageError("--range %s=%d:%d contradicts calibration %s, which has %s", name, o.Ranges[name][0], o.Ranges[name][1], path, &c.Choices)
+		}
+	}
+	if len(f.outputs) > 0 && !slices.Equal(f.outputs, c.Choices.Outputs) {
+		return usageError("--select %s contradicts calibration %s, which has %s", strings.Join(f.outputs, " --select "), path, &c.Choices)
+	}
+	f.noted = &c.Choices
+	// Axes have several names, so that lengths are compared when the model has been read.
 	if len(f.dims) > 0 || f.batch > 1 {
-		return
+		return nil
 	}
 	for name, n := range c.Dims {
 		f.dims = append(f.dims, fmt.Sprintf("%s=%d", name, n))
 	}
+	return nil
 }
 
 // options are the flags for the importer.
@@ -101,6 +124,9 @@ func (f *modelFlags) options() (onnx.Options, error) {
 			return o, usageError("--range %s is given twice", name)
 		}
 		o.Ranges[name] = [2]int64{lo, hi}
+	}
+	if f.noted != nil {
+		o.Fix, o.Ranges, o.Outputs = f.noted.Fix, f.noted.Ranges, f.noted.Outputs
 	}
 	return o, nil
 }
@@ -205,16 +231,18 @@ func (a *app) loadProgramLayers(model, calibration string, f modelFlags) (*graph
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	f.adopt(c)
+	if err := f.adopt(calibration, c); err != nil {
+		return nil, nil, nil, err
+	}
 	m, err := a.loadModel(model, f)
+	if errors.Is(err, onnx.ErrOption) && !c.Choices.Equal(new(onnx.Choices)) {
+		err = withCode(ExitInput, fmt.Errorf("%w; calibration %s is of a model with %s", err, calibration, &c.Choices))
+	}
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	p, w, err := quant.Build(m, c)
 	if err != nil {
-		if c.Model != m.SHA256 {
-			err = fmt.Errorf("%w (--const, --range and --select must be those that calibrate was given)", err)
-		}
 		return nil, nil, nil, modelError(model, fmt.Errorf("with calibration %s: %w", calibration, err))
 	}
 	return p, w, decoderLayers(c), nil

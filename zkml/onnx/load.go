@@ -107,6 +107,7 @@ func Parse(data []byte, opts Options) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	im.m.Choices = Choices{Fix: maps.Clone(opts.Fix), Ranges: maps.Clone(opts.Ranges), Outputs: slices.Clone(opts.Outputs)}
 	im.m.SHA256 = opts.identify(im.external.identify(sha256.Sum256(data)))
 	return im.m, nil
 }

@@ -5,7 +5,13 @@
 // (an operator, an attribute, a type, a field of the format, a dead node) is an error that names it. docs/onnx.md is the full account.
 package onnx
 
-import "math"
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+)
 
 // Oldest and newest operator set of the standard domain that is understood.
 const (
@@ -22,6 +28,7 @@ type Model struct {
 	Opset    int
 	SHA256   [32]byte       // of the file, and of what it keeps in other files
 	Dims     map[string]int // values given to the symbolic axes of the inputs
+	Choices  Choices        // what else the importer was told
 	Values   []Value
 	Nodes    []Node
 	Dropped  []string // nodes of the file that no output depends on
@@ -31,6 +38,41 @@ type Model struct {
 	Dynamic []int
 	// turned says of constants that are others with their axes permuted; passes may go back to those.
 	turned map[int]turned
+}
+
+// Choices are the options of an importer, beside lengths of axes, that another program comes of: Fix, Ranges and Outputs of Options.
+type Choices struct {
+	Fix     map[string]float64
+	Ranges  map[string][2]int64
+	Outputs []string
+}
+
+// Equal says whether both are the same, fixed numbers to the bit.
+func (c *Choices) Equal(d *Choices) bool {
+	same := func(a, b float64) bool { return math.Float64bits(a) == math.Float64bits(b) }
+	return maps.EqualFunc(c.Fix, d.Fix, same) && maps.Equal(c.Ranges, d.Ranges) && slices.Equal(c.Outputs, d.Outputs)
+}
+
+// String lists the choices, such as `"mask" fixed to 1, "on" within 0:9, outputs "y"`, or says that there are none.
+func (c *Choices) String() string {
+	var list []string
+	for _, name := range slices.Sorted(maps.Keys(c.Fix)) {
+		list = append(list, fmt.Sprintf("%s fixed to %v", Quote(name), c.Fix[name]))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Ranges)) {
+		list = append(list, fmt.Sprintf("%s within %d:%d", Quote(name), c.Ranges[name][0], c.Ranges[name][1]))
+	}
+	if len(c.Outputs) > 0 {
+		var names []string
+		for _, name := range c.Outputs {
+			names = append(names, Quote(name))
+		}
+		list = append(list, "outputs "+strings.Join(names, " "))
+	}
+	if len(list) == 0 {
+		return "no choices"
+	}
+	return strings.Join(list, ", ")
 }
 
 // Value is one tensor of the graph.

@@ -73,11 +73,14 @@ func (c *Calibration) match(m *onnx.Model) error {
 	if err := c.validate(); err != nil {
 		return err
 	}
-	if c.Model != m.SHA256 {
-		return fmt.Errorf("%w (ONNX file with SHA-256 %.8x..., this one has %.8x...)", ErrMismatch, c.Model, m.SHA256)
-	}
 	if !maps.Equal(c.Dims, m.Dims) {
 		return fmt.Errorf("%w or to other dimensions (%v, the model was read with %v)", ErrMismatch, c.Dims, m.Dims)
+	}
+	if !c.Choices.Equal(&m.Choices) {
+		return fmt.Errorf("%w or to other choices (%s, the model was read with %s)", ErrMismatch, &c.Choices, &m.Choices)
+	}
+	if c.Model != m.SHA256 {
+		return fmt.Errorf("%w (ONNX file with SHA-256 %.8x..., this one has %.8x...)", ErrMismatch, c.Model, m.SHA256)
 	}
 	if len(c.Inputs) != len(m.Inputs) {
 		return fmt.Errorf("%w (%d inputs instead of %d)", ErrMismatch, len(c.Inputs), len(m.Inputs))

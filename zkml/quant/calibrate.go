@@ -119,6 +119,7 @@ func (o Options) withDefaults() (Options, error) {
 type Calibration struct {
 	Model    [32]byte       // SHA-256 of the ONNX file
 	Dims     map[string]int // lengths of symbolic axes
+	Choices  onnx.Choices   // what the importer was told beside them
 	Samples  int            // how many inputs the ranges come from; informative
 	Settings Settings
 	Inputs   []Stage // Scale, Lo and Hi of the inputs; they are exact, without shift or table
@@ -229,7 +230,8 @@ func calibrate(m, p *onnx.Model, count int, samples [][]float64, seen []sight, o
 		}
 		return nil, nil, err
 	}
-	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Samples: count, Settings: o.settings(), Labels: slices.Clone(o.Labels)}
+	c := &Calibration{Model: m.SHA256, Dims: maps.Clone(m.Dims), Choices: m.Choices, Samples: count,
+		Settings: o.settings(), Labels: slices.Clone(o.Labels)}
 	c.take(l, true)
 	report, err := Compare(m, c, samples)
 	if err != nil { // where tables that are shared have results of their own: share clamps only

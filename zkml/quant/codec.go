@@ -10,11 +10,12 @@ import (
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
+	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
 
 const (
 	calibrationMagic   = "ZKWCAL1\n"
-	calibrationVersion = 2
+	calibrationVersion = 3
 	maxStages          = graph.MaxTensors
 	maxDims            = 64
 	maxInputs          = 1 << 10
@@ -35,6 +36,9 @@ func (c *Calibration) validate() error {
 			return fmt.Errorf("calibration: label %.40q is too long or not printable", l)
 		}
 	}
+	if err := validChoices(&c.Choices); err != nil {
+		return err
+	}
 	if c.Samples < 0 || c.Samples > math.MaxInt32 {
 		return fmt.Errorf("calibration: %d samples", c.Samples)
 	}
@@ -52,6 +56,28 @@ func (c *Calibration) validate() error {
 	for i := range c.Stages {
 		if err := c.Stages[i].validate(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+func validChoices(c *onnx.Choices) error {
+	if len(c.Fix) > maxInputs || len(c.Ranges) > maxInputs || len(c.Outputs) > maxInputs {
+		return fmt.Errorf("calibration: %d fixed inputs, %d ranges and %d outputs are chosen, expected at most %d of each", len(c.Fix), len(c.Ranges), len(c.Outputs), maxInputs)
+	}
+	for name, v := range c.Fix {
+		if !graph.ValidName(name) || math.IsNaN(v) || math.IsInf(v, 0) {
+			return fmt.Errorf("calibration: input %.40q is fixed to %g, expected a printable name and a finite number", name, v)
+		}
+	}
+	for name, r := range c.Ranges {
+		if !graph.ValidName(name) || r[0] >= r[1] {
+			return fmt.Errorf("calibration: input %.40q has the range %d:%d, expected a printable name and low before high", name, r[0], r[1])
+		}
+	}
+	for _, name := range c.Outputs {
+		if !graph.ValidName(name) {
+			return fmt.Errorf("calibration: chosen output %.40q is too long or not printable", name)
 		}
 	}
 	return nil
@@ -104,6 +130,21 @@ func (c *Calibration) Encode() ([]byte, error) {
 		w.String(name)
 		w.U32(uint32(c.Dims[name]))
 	}
+	w.U32(uint32(len(c.Choices.Fix)))
+	for _, name := range slices.Sorted(maps.Keys(c.Choices.Fix)) {
+		w.String(name)
+		w.F64(c.Choices.Fix[name])
+	}
+	w.U32(uint32(len(c.Choices.Ranges)))
+	for _, name := range slices.Sorted(maps.Keys(c.Choices.Ranges)) {
+		w.String(name)
+		w.I64(c.Choices.Ranges[name][0])
+		w.I64(c.Choices.Ranges[name][1])
+	}
+	w.U32(uint32(len(c.Choices.Outputs)))
+	for _, name := range c.Choices.Outputs {
+		w.String(name)
+	}
 	w.U32(uint32(c.Samples))
 	for _, v := range c.Settings.fields() {
 		w.U8(uint8(*v))
@@ -152,21 +193,32 @@ func readStage(r *wire.Reader) Stage {
 	}
 }
 
+// readMap reads values of so many bytes under names, which must be in order.
+func readMap[V any](r *wire.Reader, most, size int, what string, value func() V) map[string]V {
+	n := r.Count(most, 2+size, what)
+	m := make(map[string]V, n)
+	last := ""
+	for i := range n {
+		name := r.String("a name among the " + what)
+		if i > 0 && strings.Compare(name, last) <= 0 {
+			r.Fail("%s are not in order", what)
+		}
+		last = name
+		m[name] = value()
+	}
+	return m
+}
+
 // Decode reads a .zkcal file. It accepts exactly what Encode writes.
 func Decode(data []byte) (*Calibration, error) {
 	r := wire.NewReader(data, calibrationMagic, calibrationVersion, "calibration file")
 	c := &Calibration{}
 	copy(c.Model[:], r.Take(len(c.Model), "the model's digest"))
-	n := r.Count(maxDims, 6, "dimensions")
-	c.Dims = make(map[string]int, n)
-	last := ""
-	for i := range n {
-		name := r.String("a dimension's name")
-		if i > 0 && strings.Compare(name, last) <= 0 {
-			r.Fail("dimensions are not in order")
-		}
-		last = name
-		c.Dims[name] = int(r.U32("a dimension's length"))
+	c.Dims = readMap(r, maxDims, 4, "dimensions", func() int { return int(r.U32("a dimension's length")) })
+	c.Choices.Fix = readMap(r, maxInputs, 8, "fixed inputs", func() float64 { return r.F64("a fixed number") })
+	c.Choices.Ranges = readMap(r, maxInputs, 16, "ranges", func() [2]int64 { return [2]int64{r.I64("a range's low end"), r.I64("a range's high end")} })
+	for range r.Count(maxInputs, 2, "chosen outputs") {
+		c.Choices.Outputs = append(c.Choices.Outputs, r.String("a chosen output's name"))
 	}
 	c.Samples = int(r.U32("the number of samples"))
 	for _, v := range c.Settings.fields() {

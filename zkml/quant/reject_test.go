@@ -77,6 +77,13 @@ func TestForeignCalibration(t *testing.T) {
 	if _, _, err := quant.Build(batch, c); !errors.Is(err, quant.ErrMismatch) {
 		t.Errorf("other dimensions: %v", err)
 	}
+	chosen, err := onnx.Parse(net(3, 0, 4, 6, 3).Bytes(), onnx.Options{Outputs: []string{m.Values[m.Outputs[0]].Name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := quant.Build(chosen, c); !errors.Is(err, quant.ErrMismatch) || !strings.Contains(err.Error(), "other choices (no choices, the model was read with outputs") {
+		t.Errorf("other choices: %v", err)
+	}
 	for name, change := range map[string]func(c *quant.Calibration){
 		"stage name":    func(c *quant.Calibration) { c.Stages[0].Name = "other" },
 		"input name":    func(c *quant.Calibration) { c.Inputs[0].Name = "other" },
@@ -114,6 +121,14 @@ func FuzzDecodeCalibration(f *testing.F) {
 	}
 	f.Add(file)
 	f.Add(file[:20])
+	c.Choices = onnx.Choices{Fix: map[string]float64{"mask": 1, "on": -0.5}, Ranges: map[string][2]int64{"a": {-3, 9}, "b": {0, 1}}, Outputs: []string{"y", "z"}}
+	if file, err = c.Encode(); err != nil {
+		f.Fatal(err)
+	}
+	if again, err := quant.Decode(file); err != nil || !again.Choices.Equal(&c.Choices) {
+		f.Fatalf("choices come back as %v (%v)", again, err)
+	}
+	f.Add(file)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		c, err := quant.Decode(data)
 		if err != nil {
