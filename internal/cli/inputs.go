@@ -89,6 +89,16 @@ func (a *app) loadValues(paths []string, inputs []tensorio.Input) ([]float64, er
 	if err != nil {
 		return nil, err
 	}
+	if files == nil && isFolder(paths[0]) {
+		samples, err := a.samplesAt(paths[0], inputs)
+		if err == nil && len(samples) != 1 {
+			err = inputError("input %s: the folder holds %d inputs, want one", paths[0], len(samples))
+		}
+		if err != nil {
+			return nil, err
+		}
+		return samples[0], nil
+	}
 	if files == nil {
 		data, err := a.readFile("input", paths[0])
 		if err != nil {
@@ -154,14 +164,29 @@ func (a *app) samplesAt(path string, inputs []tensorio.Input) ([][]float64, erro
 		slices.Sort(files)
 	}
 	var out [][]float64
+	var pictures [][]byte // of a model that takes batches of them, which files make up together
+	var names []string
 	for _, f := range files {
 		data, err := a.readFile("samples", f)
 		if err != nil {
 			return nil, err
 		}
+		if len(files) > 1 && len(inputs) == 1 && tensorio.Detect(data) == tensorio.PNG {
+			if _, _, ok := tensorio.Batch(inputs[0].Shape); ok {
+				pictures, names = append(pictures, data), append(names, f)
+				continue
+			}
+		}
 		part, err := zkmlfile.ReadSamples(data, inputs)
 		if err != nil {
 			return nil, inputError("samples %s: %w", f, err)
+		}
+		out = append(out, part...)
+	}
+	if len(pictures) > 0 {
+		part, err := tensorio.ReadPictures(names, pictures, inputs[0].Shape)
+		if err != nil {
+			return nil, inputError("samples %s: %w", path, err)
 		}
 		out = append(out, part...)
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"encoding/json"
 	"fmt"
+	"image"
+	"image/png"
 	"math"
 	"os"
 	"path/filepath"
@@ -253,4 +255,34 @@ func TestProveModelSelect(t *testing.T) {
 		t.Errorf("prove-model --json printed %v", got)
 	}
 	must(t, "verify", "--key", filepath.Join(temp, "p.vk"), "--input", in("x.json"), "--output", filepath.Join(temp, "p.out.json"), filepath.Join(temp, "p.proof"))
+}
+
+// Pictures of a folder, in the order of their names, make the samples and the input of a model that takes a batch; the answer lists each.
+func TestPictureBatch(t *testing.T) {
+	temp := t.TempDir()
+	in := func(name string) string { return filepath.Join(temp, name) }
+	f := onnxtest.New(17, "x", 0, 1, 2, 2)
+	conv := f.Node("Conv", []string{"x", f.Floats("w", []float32{1, 0, 0, 0, 0, 1, 0, 0}, 2, 1, 2, 2)})
+	writeFile(t, in("m.onnx"), f.Output(f.Node("Flatten", []string{conv})).Bytes())
+	for name, pix := range map[string][]uint8{"a": {255, 0, 9, 9}, "b": {0, 255, 9, 9}, "c": {200, 100, 9, 9}} {
+		var b bytes.Buffer
+		if err := png.Encode(&b, &image.Gray{Pix: pix, Stride: 2, Rect: image.Rect(0, 0, 2, 2)}); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.MkdirAll(in("d"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, filepath.Join(in("d"), name+".png"), b.Bytes())
+	}
+	must(t, "calibrate", in("m.onnx"), "--batch", "3", "--data", in("d"), "-o", in("m.zkcal"))
+	must(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", in("m"))
+	answer := object(t, must(t, "prove", "--key", in("m.pk"), "--input", in("d"), "-o", in("x.proof"), "--json"))["answer"].(map[string]any)
+	if got := fmt.Sprint(answer["answers"]); got != "[0 1 0]" {
+		t.Errorf("answers %s of %v", got, answer)
+	}
+	must(t, "verify", "--key", in("m.vk"), "--input", in("d"), "--output", in("x.out.json"), in("x.proof"))
+	r := run(t, "calibrate", in("m.onnx"), "--batch", "2", "--data", in("d"), "-o", in("n.zkcal"))
+	if r.code != ExitInput || !strings.Contains(r.err, "3 images in 3 files, the model takes batches of 2") {
+		t.Errorf("batches of two: exit %d: %s", r.code, r.err)
+	}
 }

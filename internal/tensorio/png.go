@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"image"
 	"image/png"
+	"math"
+	"slices"
 )
 
 // maxPixels bounds pictures, however well they are packed.
@@ -13,7 +15,8 @@ const maxPixels = 1 << 26
 const pngMagic = "\x89PNG\r\n\x1a\n"
 
 // readPNG decodes a picture for a model whose shape ends in [channels,]
-// height, width, with 1 or 3 channels; everything before must have length 1.
+// height, width, with 1 or 3 channels; everything before must have length 1, but
+// for a first axis of a batch, for which so many images make one input.
 // 255 becomes 1. A sheet of several images is cut up, row by row. For a model
 // that takes a flat list the picture must have just as many pixels.
 // More than most images are refused before the picture is unpacked.
@@ -21,6 +24,10 @@ func readPNG(file []byte, shape []int, most int) ([][]float64, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return nil, fmt.Errorf("png: %w", err)
+	}
+	batch := 1
+	if one, n, ok := Batch(shape); ok {
+		shape, batch = one, n
 	}
 	channels, height, width, err := imageAxes(shape, config.Height, config.Width)
 	if err != nil {
@@ -38,7 +45,9 @@ func readPNG(file []byte, shape []int, most int) ([][]float64, error) {
 	if pixels := int64(config.Width) * int64(config.Height); pixels > maxPixels {
 		return nil, fmt.Errorf("png: %d pixels, at most %d", pixels, maxPixels)
 	}
-	if n := columns * rows; n > most {
+	if n := columns * rows; n%batch != 0 {
+		return nil, fmt.Errorf("png: %d x %d pixels are %d images of %d x %d, the model takes batches of %d", config.Width, config.Height, n, width, height, batch)
+	} else if n /= batch; n > most {
 		return nil, fmt.Errorf("png: holds %d inputs, want at most %d", n, most)
 	}
 	picture, err := png.Decode(bytes.NewReader(file))
@@ -51,7 +60,48 @@ func readPNG(file []byte, shape []int, most int) ([][]float64, error) {
 			out = append(out, planes(picture, x*width, y*height, width, height, channels))
 		}
 	}
-	return out, nil
+	return batches(out, batch), nil
+}
+
+// Batch splits a shape of several images, n x channels x height x width, into that of one and their number. ok is false for other shapes.
+func Batch(shape []int) (one []int, n int, ok bool) {
+	if len(shape) != 4 || shape[0] < 2 {
+		return nil, 0, false
+	}
+	_, _, _, ok = ImageAxes(shape[1:])
+	return shape[1:], shape[0], ok
+}
+
+// batches joins n images each to one input.
+func batches(images [][]float64, n int) [][]float64 {
+	if n == 1 {
+		return images
+	}
+	var out [][]float64
+	for group := range slices.Chunk(images, n) {
+		out = append(out, slices.Concat(group...))
+	}
+	return out
+}
+
+// ReadPictures reads files of pictures in a row as inputs of a batch, n of their images each. Errors name the file, by its place in names.
+func ReadPictures(names []string, files [][]byte, shape []int) ([][]float64, error) {
+	one, n, ok := Batch(shape)
+	if !ok {
+		return nil, fmt.Errorf("the model takes %s, no batch of images", ShapeText(shape))
+	}
+	var images [][]float64
+	for i, file := range files {
+		part, err := readPNG(file, one, math.MaxInt)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", names[i], err)
+		}
+		images = append(images, part...)
+	}
+	if len(images)%n != 0 {
+		return nil, fmt.Errorf("%d images in %d files, the model takes batches of %d", len(images), len(files), n)
+	}
+	return batches(images, n), nil
 }
 
 // imageAxes splits a shape into channels, height and width. Those of a flat

@@ -167,6 +167,40 @@ func TestPNG(t *testing.T) {
 	}
 }
 
+// Images of a sheet, or of several files, make a batch in their order; what is left over is refused.
+func TestPNGBatch(t *testing.T) {
+	sheet := grayRamp(6, 4)
+	single, err := Read(pngFile(t, sheet), []int{1, 1, 2, 3})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Read(pngFile(t, sheet), []int{2, 1, 2, 3})
+	if err != nil || len(got) != 2 || !slices.Equal(got[1], slices.Concat(single[2], single[3])) {
+		t.Errorf("a sheet: %v (%v), want two of %v", got, err, single)
+	}
+	if _, err := Read(pngFile(t, sheet), []int{3, 1, 2, 3}); err == nil || !strings.Contains(err.Error(), "are 4 images of 3 x 2, the model takes batches of 3") {
+		t.Errorf("four images for batches of three: %v", err)
+	}
+	blank := image.NewGray(image.Rect(0, 0, 3, 2))
+	for i := range blank.Pix {
+		blank.Pix[i] = 255
+	}
+	white := pngFile(t, blank)
+	files := [][]byte{white, pngFile(t, sheet), white}
+	if got, err = ReadPictures([]string{"a", "b", "c"}, files, []int{3, 3, 2, 3}); err != nil || len(got) != 2 || len(got[0]) != 54 {
+		t.Fatalf("files: %d batches (%v)", len(got), err)
+	}
+	if want := single[0]; got[0][0] != 1 || !slices.Equal(got[0][18:24], want) || !slices.Equal(got[0][30:36], want) || got[1][53] != 1 {
+		t.Errorf("batches %v", got)
+	}
+	if _, err := ReadPictures([]string{"a", "b"}, files[:2], []int{3, 3, 2, 3}); err == nil || !strings.Contains(err.Error(), "5 images in 2 files, the model takes batches of 3") {
+		t.Errorf("five images: %v", err)
+	}
+	if _, err := ReadPictures([]string{"a", "b"}, files[:2], []int{3, 3, 2, 4}); err == nil || !strings.Contains(err.Error(), "a: png: 3 x 2 pixels, the model takes 4 x 2") {
+		t.Errorf("another size: %v", err)
+	}
+}
+
 // A header may promise far more pixels than its file can hold.
 func TestPNGBomb(t *testing.T) {
 	file := pngFile(t, grayRamp(4, 4))
