@@ -159,7 +159,7 @@ func DecodeOpening(data []byte) (*Opening, error) {
 	r := &cursor{data: rest}
 	copy(o.Salt[:], r.take("salt", 32))
 	n := r.u32("number of values")
-	if v := r.take("values", int(min(int64(n)*4, math.MaxInt32))); v != nil {
+	if v := r.take("values", int(min(int64(n)*4, math.MaxInt))); v != nil {
 		o.Values = make([]int32, n)
 		for i := range o.Values {
 			o.Values[i] = int32(binary.LittleEndian.Uint32(v[4*i:]))
