@@ -123,7 +123,6 @@ type decoderMaker struct {
 	c       *llm.Config
 	tokens  int
 	cutting *chunks.Cutting
-	kept    [][]bool // by part and tensor: weights that are the program's own
 }
 
 // kind says which pieces have the same program: all layers but the first, whose input comes in pieces.

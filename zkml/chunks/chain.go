@@ -26,7 +26,7 @@ type Chain struct {
 }
 
 // NewChain makes a chain. It checks that every input of a part comes from the statement or from an output of an earlier part, that both ends
-// agree on shape and scale, and that the reader takes every value within the bounds of what it reads.
+// agree on shape and scale, and that the reader takes every value within the bounds of what it reads. No output may be listed twice.
 func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*Chain, error) {
 	c := &Chain{keys: slices.Clone(keys), outputs: slices.Clone(outputs)}
 	if len(keys) == 0 || len(keys) > MaxParts || len(keys) != len(inputs) {
@@ -55,10 +55,15 @@ func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*
 	if len(outputs) == 0 {
 		return nil, errors.New("chain: no outputs")
 	}
+	stated := map[Source]bool{} // once each: y is no longer than what the parts give
 	for i, s := range outputs {
 		if s.Part < 0 || s.Part >= len(keys) || s.Index < 0 || s.Index >= len(keys[s.Part].Program().Outputs) {
 			return nil, fmt.Errorf("chain: output %d is output %d of part %d, which does not exist", i, s.Index, s.Part+1)
 		}
+		if stated[s] {
+			return nil, fmt.Errorf("chain: output %d of part %d is listed twice among the outputs", s.Index, s.Part+1)
+		}
+		stated[s] = true
 	}
 	c.digest = sha256.Sum256(c.encodeWiring([]byte("zkwarp chain of proofs\n")))
 	return c, nil

@@ -25,6 +25,9 @@ type Loaded struct {
 
 // On puts a chain on devices. Nothing is loaded yet: Load does that, or the first proof.
 func On(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey) (*Loaded, error) {
+	if chain == nil {
+		return nil, errors.New("chain: no chain")
+	}
 	if len(keys) != len(chain.Keys()) {
 		return nil, fmt.Errorf("chain: %d proving keys for %d parts", len(keys), len(chain.Keys()))
 	}

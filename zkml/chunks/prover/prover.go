@@ -49,7 +49,11 @@ func SetupOn(queues []*device.Queue, c *chunks.Cutting, opts *prover.SetupOption
 					errs[n+i] = err
 					return
 				}
-				defer o.Uploader.Close()
+				defer func() {
+					if err := o.Uploader.Close(); err != nil && errs[n+i] == nil {
+						errs[n+i] = err
+					}
+				}()
 			}
 			for k := int(next.Add(1)) - 1; k < n && failed.Load() == 0; k = int(next.Add(1)) - 1 {
 				if setup(q, &o, k); errs[k] != nil && (len(queues) == 1 || !errors.Is(errs[k], device.ErrNoMemory)) {
@@ -239,56 +243,56 @@ func (r *run) finish(k int) {
 var errNoInput = errors.New("a part before it failed")
 
 // part proves part k, the device's i-th.
-func (r *worker) part(i, k int) error {
-	q, report := r.q, r.report
+func (w *worker) part(i, k int) error {
+	q, report := w.q, w.report
 	start := time.Now()
-	for _, before := range r.chain.Reads(k) {
+	for _, before := range w.chain.Reads(k) {
 		select {
-		case <-r.known[before]:
-		case <-r.ctx.Done():
-			return r.ctx.Err()
+		case <-w.known[before]:
+		case <-w.ctx.Done():
+			return w.ctx.Err()
 		}
 	}
 	report.Waited += time.Since(start)
-	r.mu.Lock()
-	for _, before := range r.chain.Reads(k) {
-		if r.y[before] == nil {
-			r.mu.Unlock()
+	w.mu.Lock()
+	for _, before := range w.chain.Reads(k) {
+		if w.y[before] == nil {
+			w.mu.Unlock()
 			return errNoInput
 		}
 	}
-	x, err := r.chain.PartInput(k, r.x, r.y)
-	r.mu.Unlock()
+	x, err := w.chain.PartInput(k, w.x, w.y)
+	w.mu.Unlock()
 	if err != nil {
 		return err
 	}
-	if r.opts.Progress != nil {
-		r.opts.Progress(k, q.Device(), false)
-		defer r.opts.Progress(k, q.Device(), true)
+	if w.opts.Progress != nil {
+		w.opts.Progress(k, q.Device(), false)
+		defer w.opts.Progress(k, q.Device(), true)
 	}
-	part := &r.reports[k]
+	part := &w.reports[k]
 	part.Device = q.Device().Name()
 	known := func(y []int32) {
-		r.mu.Lock()
-		r.y[k] = y
-		r.mu.Unlock()
-		r.finish(k)
+		w.mu.Lock()
+		w.y[k] = y
+		w.mu.Unlock()
+		w.finish(k)
 	}
-	if r.opts.Kept != nil {
-		if y, proof, ok := r.opts.Kept(k, x); ok {
+	if w.opts.Kept != nil {
+		if y, proof, ok := w.opts.Kept(k, x); ok {
 			part.Kept = true
-			r.proofs[k] = proof
+			w.proofs[k] = proof
 			known(y)
 			return nil
 		}
 	}
-	o := &prover.Options{Context: r.chain.Context(k, r.opts.Context), Output: known}
-	if r.opts.Stage != nil {
-		o.Progress = func(stage prover.Stage, done bool) { r.opts.Stage(k, q.Device(), stage, done) }
+	o := &prover.Options{Context: w.chain.Context(k, w.opts.Context), Output: known}
+	if w.opts.Stage != nil {
+		o.Progress = func(stage prover.Stage, done bool) { w.opts.Stage(k, q.Device(), stage, done) }
 	}
-	if r.load(report.Parts[i:]); r.loader != nil {
+	if w.load(report.Parts[i:]); w.loader != nil {
 		start = time.Now()
-		l := r.loader.wait(k)
+		l := w.loader.wait(k)
 		if part.LoadWait = time.Since(start); l.err != nil {
 			return l.err
 		}
@@ -297,16 +301,16 @@ func (r *worker) part(i, k int) error {
 		report.LoadWaited += part.LoadWait
 	}
 	start = time.Now()
-	result, err := r.keys[k].Prove(q, x, o)
+	result, err := w.keys[k].Prove(q, x, o)
 	part.Time = time.Since(start)
 	report.Busy += part.Time
 	if err != nil {
 		return err
 	}
 	part.Timings = result.Timings
-	r.proofs[k] = result.Proof
-	if r.opts.Proved != nil {
-		return r.opts.Proved(k, result.Y, result.Proof)
+	w.proofs[k] = result.Proof
+	if w.opts.Proved != nil {
+		return w.opts.Proved(k, result.Y, result.Proof)
 	}
 	return nil
 }

@@ -231,6 +231,7 @@ func TestChain(t *testing.T) {
 			{"too many", [][]chunks.Source{{{Part: -1}, {Part: -1}}}, nil, "wiring of 2 inputs"},
 			{"no output", [][]chunks.Source{{{Part: -1}}}, nil, "no outputs"},
 			{"bad output", [][]chunks.Source{{{Part: -1}}}, []chunks.Source{{Part: 0, Index: 99}}, "does not exist"},
+			{"output twice", [][]chunks.Source{{{Part: -1}}}, []chunks.Source{{Part: 0}, {Part: 0}}, "listed twice"},
 		} {
 			if _, err := chunks.NewChain(two, k.inputs, k.outputs); err == nil || !strings.Contains(err.Error(), k.want) {
 				t.Errorf("%s: %v, expected %q", k.name, err, k.want)
@@ -243,6 +244,9 @@ func TestChain(t *testing.T) {
 func TestErrors(t *testing.T) {
 	p := made(t)
 	devices := simulated(t, 2)
+	if _, err := On(devices, nil, nil); err == nil || err.Error() != "chain: no chain" {
+		t.Errorf("no chain: %v", err)
+	}
 	for _, d := range devices {
 		d.SetBudget(1)
 		t.Cleanup(func() { d.SetBudget(0) })
