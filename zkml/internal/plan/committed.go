@@ -125,9 +125,9 @@ func (b *builder) commit(p *graph.Program, c Commits) {
 
 // ranges are windows whose intersection is a tensor's bounds: one if their size
 // is a power of two, else one from the lower bound and one to the upper. For n
-// values in windows of 2^k the two cover 2^(k+1) - n integers, n > 2^(k-1) and
-// k <= 30, which is fewer than the prime: what is in both modulo the prime is in
-// both.
+// values in windows of 2^k the two cover 2^(k+1) - n integers, where n > 2^(k-1) or
+// n = k = 1, and k <= 30. That is fewer than the prime: what is in both modulo the
+// prime is in both.
 func (b *builder) ranges(t *graph.Tensor) []Range {
 	bits := max(graph.Log2(int(t.Hi-t.Lo+1)), 1)
 	out := []Range{{First: t.Lo, Bits: bits}}
