@@ -1,0 +1,204 @@
+package prover
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/parallel"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+)
+
+// products multiplies one input of 16 rows by n matrices of rows x columns weights of 12 bits.
+func products(n, rows, columns int) *zkmltest.Case {
+	b := graph.NewBuilder("products")
+	x := b.Input("x", []int{16, rows}, -128, 127, 1)
+	var out []graph.TensorID
+	for k := range n {
+		v := make([]int32, rows*columns)
+		const block = 1 << 16
+		parallel.For((len(v)+block-1)/block, 1, func(from, to int) {
+			for i := from; i < to; i++ {
+				rng := rand.NewPCG(uint64(k), uint64(i))
+				for j := range v[i*block : min(len(v), (i+1)*block)] {
+					v[i*block+j] = int32(rng.Uint64()>>53) - 1000
+				}
+			}
+		})
+		out = append(out, b.MatMul(fmt.Sprintf("product%d", k), x, b.Param(fmt.Sprintf("w%d", k), []int{rows, columns}, v, 1), false, 1))
+	}
+	p, w, err := b.BuildAll(out, nil)
+	if err != nil {
+		panic(err)
+	}
+	input := make([]int32, 16*rows)
+	for i := range input {
+		input[i] = int32(i%255) - 127
+	}
+	return &zkmltest.Case{Name: "products", Program: p, Weights: w, X: input}
+}
+
+// sums is a tracer that adds up times by name.
+type sums struct {
+	mu    sync.Mutex
+	times map[string]time.Duration
+}
+
+func (s *sums) Trace(e device.Event) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.times[e.Category+" "+e.Name] += e.Duration
+}
+
+// of is the time of all events whose names have a prefix, in ms.
+func (s *sums) of(prefix string) (ms float64) {
+	for name, t := range s.times {
+		if strings.HasPrefix(name, prefix) {
+			ms += float64(t.Microseconds()) / 1000
+		}
+	}
+	return ms
+}
+
+// BenchmarkLoad loads the key of a layer of a decoder of 14 billion weights, 335 million in a stack of 2^29, to a GPU; elsewhere of one whose sides
+// are a 64th. Besides the whole it says what parts of it take by themselves: fill-ms is the host's conversion into page-locked memory, copy-ms
+// the bus, alloc-ms getting as much memory as the key has, and, of one traced load, the device's times of the copies, of each kind of kernel and of waiting.
+func BenchmarkLoad(b *testing.B) {
+	devices(b, func(b *testing.B, q *device.Queue) {
+		sides := []int{1 << 12, 1 << 14}
+		if q.Device().Kind() != device.CUDA {
+			sides = []int{1 << 6, 1 << 8}
+		}
+		start := time.Now()
+		c := products(5, sides[0], sides[1])
+		made := time.Since(start)
+		start = time.Now()
+		_, pk, err := Setup(q, c.Program, c.Weights, nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		setup := time.Since(start)
+		pk.Forget()
+		b.Logf("weights made in %v, key in %v", made, setup)
+		var via *Uploader
+		if !q.OnHost() {
+			if via, err = NewUploader(q.Device()); err != nil {
+				b.Fatal(err)
+			}
+			defer via.Close()
+		}
+		load := func(q *device.Queue) {
+			r := pk.On(q.Device())
+			if err := r.Load(q, via); err != nil {
+				b.Fatal(err)
+			}
+			if err := q.Sync(); err != nil {
+				b.Fatal(err)
+			}
+			if err := r.Close(); err != nil {
+				b.Fatal(err)
+			}
+			pk.Forget()
+		}
+		start = time.Now()
+		load(q)
+		first := time.Since(start)
+		before, n := q.Stats(), 0
+		for b.Loop() {
+			load(q)
+			n++
+		}
+		s := q.Stats().Since(before)
+		b.ReportMetric(float64(first.Microseconds())/1000, "first-ms")
+		b.ReportMetric(float64(s.BytesIn)/float64(n)/1e6, "MB-in")
+		if q.OnHost() {
+			return
+		}
+		t := &sums{times: map[string]time.Duration{}}
+		traced, err := q.Device().NewQueue(device.WithTracer(context.Background(), t))
+		if err != nil {
+			b.Fatal(err)
+		}
+		load(traced)
+		if err := traced.Close(); err != nil {
+			b.Fatal(err)
+		}
+		for _, name := range slices.Sorted(maps.Keys(t.times)) {
+			b.Logf("traced load: %9.3f ms %s", float64(t.times[name].Microseconds())/1000, name)
+		}
+		for _, kind := range []string{"ntt", "merkle", "zkml"} {
+			b.ReportMetric(t.of(device.TraceKernel+" "+kind), kind+"-ms")
+		}
+		parts(b, q, pk)
+	})
+}
+
+// parts times what a load is made of, each by itself.
+func parts(b *testing.B, q *device.Queue, pk *ProvingKey) {
+	l, err := pk.layout()
+	if err != nil {
+		b.Fatal(err)
+	}
+	end := l.plan.ParamsEnd()
+	timed := func(name string, f func() error) {
+		best := time.Duration(0)
+		for range 3 {
+			start := time.Now()
+			err := f()
+			if err == nil {
+				err = q.Sync()
+			}
+			if err != nil {
+				b.Fatal(err)
+			}
+			if t := time.Since(start); best == 0 || t < best {
+				best = t
+			}
+		}
+		b.ReportMetric(float64(best.Microseconds())/1000, name)
+	}
+	piece, err := device.AllocPinned[m31.Element](q.Device(), pieceWords)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer piece.Free()
+	timed("fill-ms", func() error {
+		for at := 0; at < end; at += pieceWords {
+			l.plan.FillParams(pk.program(), pk.weights, at, piece.Slice(0, min(pieceWords, end-at)).Host())
+		}
+		return nil
+	})
+	words, err := device.Alloc[m31.Element](q, end)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer words.Free()
+	timed("copy-ms", func() error {
+		for at := 0; at < end; at += pieceWords {
+			n := min(pieceWords, end-at)
+			if err := words.Slice(at, at+n).CopyFromPinned(q, piece.Slice(0, n)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	params := pk.vk.Inference().Commitments[plan.Parameters]
+	codeword := 4 * 1 << params.Vars()
+	i := 0
+	timed("alloc-ms", func() error { // of sizes of their own, which the pool cannot have
+		i++
+		m, err := device.Alloc[byte](q, codeword+codeword/16*i)
+		m.Free()
+		return err
+	})
+}
