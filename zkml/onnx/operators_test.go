@@ -171,3 +171,74 @@ func TestEmbedCodes(t *testing.T) {
 		}
 	}
 }
+
+// TestSoftmaxPatterns checks that a softmax written out, with the greatest element taken out or not, is one operation, that a near miss is
+// not, and that the logarithm of a sum of exponentials neither overflows nor loses a row of small ones.
+func TestSoftmaxPatterns(t *testing.T) {
+	rows := []float32{1, 2, 3, 100, 101, 99, -300, -300, -301}
+	x := &onnx.Tensor{Shape: []int{3, 3}, Real: rows}
+	softmax := func(below bool, keep int64) *onnxtest.File {
+		f := onnxtest.New(13, "x", 3, 3)
+		u := "x"
+		if below {
+			u = f.Node("Sub", []string{"x", f.Node("ReduceMax", []string{"x"}, onnxtest.List("axes", 1))})
+		}
+		e := f.Node("Exp", []string{u})
+		return f.Output(f.Node("Div", []string{e, f.Node("ReduceSum", []string{e, f.Ints("axes", 1)}, onnxtest.Int("keepdims", keep))}))
+	}
+	logSumExp := onnxtest.New(13, "x", 3, 3)
+	total := logSumExp.Node("ReduceSum", []string{logSumExp.Node("Exp", []string{"x"}), logSumExp.Ints("axes", 1)}, onnxtest.Int("keepdims", 0))
+	logSumExp.Output(logSumExp.Node("Log", []string{total}))
+	for _, c := range []struct {
+		name string
+		file *onnxtest.File
+		is   bool // a softmax is found
+		want func(row []float64) []float64
+	}{
+		{"exponentials", softmax(false, 1), true, softmaxOf},
+		{"below the greatest", softmax(true, 1), true, softmaxOf},
+		{"divided by other rows' sums", softmax(true, 0), false, nil},
+		{"logarithm", logSumExp, false, func(row []float64) []float64 { return []float64{row[0] - math.Log(softmaxOf(row)[0])} }},
+	} {
+		m, err := onnx.Parse(c.file.Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if found := slices.ContainsFunc(m.Nodes, func(n onnx.Node) bool { return n.Op == onnx.OpSoftmax }); found != c.is {
+			t.Errorf("%s: softmax found: %t, expected %t", c.name, found, c.is)
+		}
+		if c.want == nil {
+			continue
+		}
+		got, err := m.Run([]*onnx.Tensor{x})
+		if err != nil {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		var want []float64
+		for i := 0; i < len(rows); i += 3 {
+			want = append(want, c.want([]float64{float64(rows[i]), float64(rows[i+1]), float64(rows[i+2])})...)
+		}
+		out := got[m.Outputs[0]]
+		if out.Len() != len(want) {
+			t.Fatalf("%s: %d elements, expected %d", c.name, out.Len(), len(want))
+		}
+		for i, w := range want {
+			if math.Abs(out.At(i)-w) > 1e-6*max(1, math.Abs(w)) {
+				t.Errorf("%s, element %d: %g, expected %g", c.name, i, out.At(i), w)
+			}
+		}
+	}
+}
+
+func softmaxOf(row []float64) []float64 {
+	most, sum := slices.Max(row), 0.0
+	out := make([]float64, len(row))
+	for i, v := range row {
+		out[i] = math.Exp(v - most)
+		sum += out[i]
+	}
+	for i := range out {
+		out[i] /= sum
+	}
+	return out
+}

@@ -53,7 +53,7 @@ func (r *rewriter) rewrite(n Node) {
 
 // rules try to replace a node, in this order, and say whether they did.
 var rules = []func(*rewriter, *Node) bool{
-	(*rewriter).normRule, (*rewriter).geluRule, (*rewriter).gateRule, (*rewriter).maskRule, (*rewriter).reshapeRule, (*rewriter).regroupRule, (*rewriter).functionRule,
+	(*rewriter).normRule, (*rewriter).geluRule, (*rewriter).gateRule, (*rewriter).softmaxRule, (*rewriter).logSumExpRule, (*rewriter).maskRule, (*rewriter).reshapeRule, (*rewriter).regroupRule, (*rewriter).functionRule,
 	(*rewriter).operandRule, (*rewriter).resultRule,
 }
 

@@ -293,3 +293,77 @@ func (r *rewriter) gateRule(n *Node) bool {
 	}
 	return false
 }
+
+// softmaxRule finds exp(u) / sum(exp(u)), whose u may be x minus the greatest x of each row.
+func (r *rewriter) softmaxRule(n *Node) bool {
+	if n.Op != OpDiv || !slices.Equal(r.shape(n.Inputs[0]), r.shape(n.Output)) {
+		return false
+	}
+	u, ok := r.unary(n.Inputs[0], FuncExp)
+	if !ok {
+		return false
+	}
+	e, axes, ok := r.reduced(n.Inputs[1], OpReduceSum)
+	if !ok || e != n.Inputs[0] || len(axes) == 0 || !keptDims(r.shape(n.Inputs[1]), r.shape(u), axes) {
+		return false
+	}
+	if x, own, ok := r.belowGreatest(u); ok && slices.Equal(own, axes) {
+		u = x
+	}
+	return n.replace(OpSoftmax, Attr{Axes: axes}, u)
+}
+
+// logSumExpRule takes the greatest element out of log(sum(exp(x))), so that no exponential is so large that it hides those of other rows.
+func (r *rewriter) logSumExpRule(n *Node) bool {
+	if n.Op != OpUnary || n.Attr.Func != FuncLog {
+		return false
+	}
+	e, axes, ok := r.reduced(n.Inputs[0], OpReduceSum)
+	if !ok || len(axes) == 0 {
+		return false
+	}
+	x, ok := r.unary(e, FuncExp)
+	if !ok {
+		return false
+	}
+	if _, own, ok := r.belowGreatest(x); ok && slices.Equal(own, axes) {
+		return false
+	}
+	kept := slices.Clone(r.shape(x))
+	for _, a := range axes {
+		kept[a] = 1
+	}
+	most := r.emit(n, OpReduceMax, Attr{Axes: axes}, x)
+	if most < 0 {
+		return false
+	}
+	row := r.emit(n, OpReshape, Attr{Shape: kept}, most)
+	below := r.emit(n, OpSub, Attr{}, x, row)
+	exp := r.emit(n, OpUnary, Attr{Func: FuncExp}, below)
+	sum := r.emit(n, OpReduceSum, Attr{Axes: axes}, exp)
+	log := r.emit(n, OpUnary, Attr{Func: FuncLog}, sum)
+	shape := r.shape(n.Output)
+	return n.replace(OpAdd, Attr{}, r.emit(n, OpReshape, Attr{Shape: shape}, log), r.emit(n, OpReshape, Attr{Shape: shape}, most))
+}
+
+// belowGreatest recognises x minus its greatest elements along axes.
+func (r *rewriter) belowGreatest(id int) (x int, axes []int, ok bool) {
+	n := r.nodeOf(id, OpSub)
+	if n == nil {
+		return 0, nil, false
+	}
+	x, axes, ok = r.reduced(n.Inputs[1], OpReduceMax)
+	return x, axes, ok && x == n.Inputs[0] && keptDims(r.shape(n.Inputs[1]), r.shape(x), axes)
+}
+
+// reduced recognises a reduction, perhaps under another shape.
+func (r *rewriter) reduced(id int, op Op) (x int, axes []int, ok bool) {
+	n := r.node(id)
+	for n != nil && n.Op == OpReshape {
+		n = r.node(n.Inputs[0])
+	}
+	if n == nil || n.Op != op {
+		return 0, nil, false
+	}
+	return n.Inputs[0], n.Attr.Axes, true
+}
