@@ -256,11 +256,11 @@ func (d *decoderMaker) weights(list []llm.Options) error {
 		p := &d.cutting.Parts[i]
 		for k, id := range p.Program.Params() {
 			t := p.Program.Tensor(id)
-			if old := p.Weights.Data[id]; len(old) >= ownWeights && strings.HasSuffix(t.Name, ".weight") {
-				v := make([]int32, len(old))
-				lo, hi := slices.Min(old), slices.Max(old)
+			if old := p.Weights.Of(id); old.Len() >= ownWeights && strings.HasSuffix(t.Name, ".weight") {
+				v := old.Ints()
+				lo, hi := slices.Min(v), slices.Max(v)
 				random(v, d.e.Seed+uint64(i)<<20+uint64(k)<<10, lo, hi)
-				p.Weights.Data[id] = v
+				p.Weights.Data[id] = graph.NewValues(v)
 			}
 		}
 	}

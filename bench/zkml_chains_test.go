@@ -3,7 +3,6 @@ package bench
 import (
 	"bytes"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -57,7 +56,7 @@ func TestDecoderParts(t *testing.T) {
 	}
 	for _, id := range cutting.Parts[3].Program.Params() {
 		name := cutting.Parts[3].Program.Tensor(id).Name
-		if a, b := cutting.Parts[3].Weights.Of(id), cutting.Parts[4].Weights.Of(id); len(a) >= ownWeights && slices.Equal(a, b) {
+		if a, b := cutting.Parts[3].Weights.Of(id), cutting.Parts[4].Weights.Of(id); a.Len() >= ownWeights && bytes.Equal(a.Bytes(), b.Bytes()) {
 			t.Errorf("two layers have the same %s", name)
 		}
 	}

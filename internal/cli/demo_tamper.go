@@ -68,18 +68,16 @@ func (d *demo) tamper() error {
 
 // otherWeights copies the weights and changes one of them by one.
 func (d *demo) otherWeights() (*graph.Weights, string, error) {
-	w := &graph.Weights{Data: make([][]int32, len(d.weights.Data))}
-	for i, data := range d.weights.Data {
-		w.Data[i] = slices.Clone(data)
-	}
+	w := &graph.Weights{Data: slices.Clone(d.weights.Data)}
 	id := d.program.Params()[0]
-	t := d.program.Tensor(id)
-	at := len(w.Data[id]) * 2 / 5
-	if v := int64(w.Data[id][at]); v < t.Hi {
-		w.Data[id][at]++
+	values := w.Of(id).Ints()
+	at := len(values) * 2 / 5
+	if int64(values[at]) < d.program.Tensor(id).Hi {
+		values[at]++
 	} else {
-		w.Data[id][at]--
+		values[at]--
 	}
+	w.Data[id] = graph.NewValues(values)
 	return w, fmt.Sprintf("weight %s", grouped(int64(at))), w.ValidateFor(d.program)
 }
 

@@ -24,7 +24,7 @@ func (b *Builder) Err() error { return b.err }
 // Tensor returns a tensor added before.
 func (b *Builder) Tensor(id TensorID) Tensor { return b.p.Tensors[id] }
 
-func (b *Builder) add(t Tensor, data []int32) TensorID {
+func (b *Builder) add(t Tensor, data Values) TensorID {
 	if b.err == nil && len(b.p.Tensors) >= MaxTensors {
 		b.err = fmt.Errorf("more than %d tensors", MaxTensors)
 	}
@@ -36,7 +36,7 @@ func (b *Builder) add(t Tensor, data []int32) TensorID {
 
 // Input adds an input after those that the program has.
 func (b *Builder) Input(name string, shape []int, lo, hi int64, scale float64) TensorID {
-	id := b.add(Tensor{Name: name, Kind: Input, Shape: shape, Lo: lo, Hi: hi, Scale: scale}, nil)
+	id := b.add(Tensor{Name: name, Kind: Input, Shape: shape, Lo: lo, Hi: hi, Scale: scale}, Values{})
 	b.p.Inputs = append(b.p.Inputs, id)
 	return id
 }
@@ -44,10 +44,7 @@ func (b *Builder) Input(name string, shape []int, lo, hi int64, scale float64) T
 // Param adds constants; their bounds are the smallest of the form of ParamBounds.
 func (b *Builder) Param(name string, shape []int, values []int32, scale float64) TensorID {
 	lo, hi := ParamBounds(ParamBits(values))
-	if values == nil {
-		values = []int32{}
-	}
-	return b.add(Tensor{Name: name, Kind: Param, Shape: shape, Lo: lo, Hi: hi, Scale: scale}, values)
+	return b.add(Tensor{Name: name, Kind: Param, Shape: shape, Lo: lo, Hi: hi, Scale: scale}, valuesOf(values, width(interval{lo, hi})))
 }
 
 // Table adds a Unary table, or returns the index of an equal one that is already there (names aside).
@@ -100,7 +97,7 @@ func (b *Builder) apply(op Op, names []string, scales []float64) []TensorID {
 		return ids
 	}
 	for i, r := range results {
-		ids[i] = b.add(Tensor{Name: names[i], Kind: r.kind, Shape: r.shape, Lo: r.lo, Hi: r.hi, Scale: scales[i]}, nil)
+		ids[i] = b.add(Tensor{Name: names[i], Kind: r.kind, Shape: r.shape, Lo: r.lo, Hi: r.hi, Scale: scales[i]}, Values{})
 	}
 	return ids
 }
@@ -233,7 +230,7 @@ func (b *Builder) Reshape(name string, x TensorID, shape []int) TensorID {
 	}
 	source := b.p.Tensors[x]
 	r := source.bounds().withZero()
-	op := Reshape{X: x, Out: b.add(Tensor{Name: name, Kind: Virtual, Shape: shape, Lo: r.lo, Hi: r.hi, Scale: source.Scale}, nil)}
+	op := Reshape{X: x, Out: b.add(Tensor{Name: name, Kind: Virtual, Shape: shape, Lo: r.lo, Hi: r.hi, Scale: source.Scale}, Values{})}
 	if _, err := b.p.infer(op); err != nil {
 		b.err = fmt.Errorf("reshape -> %q: %w", name, err)
 		return None

@@ -221,7 +221,8 @@ func (r decoder) index(shape []int) []int32 {
 	return index
 }
 
-// DecodeWeights reads an encoding made by Weights.Encode for the same program.
+// DecodeWeights reads an encoding made by Weights.Encode for the same program. The weights are parts of data, which must not be changed as long as
+// they are used.
 func DecodeWeights(p *Program, data []byte) (*Weights, error) {
 	digest, err := p.Digest()
 	if err != nil {
@@ -234,7 +235,10 @@ func DecodeWeights(p *Program, data []byte) (*Weights, error) {
 	w := NewWeights(p)
 	for _, id := range p.Params() {
 		t := p.Tensor(id)
-		w.Data[id] = r.Ints(t.Len(), width(t.bounds()), fmt.Sprintf("parameter %q", t.Name))
+		bytes := width(t.bounds())
+		if data := r.Take(t.Len()*bytes, fmt.Sprintf("parameter %q", t.Name)); data != nil {
+			w.Data[id] = Values{bytes, data}
+		}
 	}
 	if err := r.Done(); err != nil {
 		return nil, fmt.Errorf("reading weights: %w", err)

@@ -185,11 +185,11 @@ func (w *Weights) Encode(p *Program) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &wire.Writer{B: slices.Grow(head, size)}
+	out := slices.Grow(head, size)
 	for _, id := range p.Params() {
-		out.Ints(w.Data[id], width(p.Tensor(id).bounds()))
+		out = w.Data[id].append(out, width(p.Tensor(id).bounds()))
 	}
-	return out.B, nil
+	return out, nil
 }
 
 // header is what precedes the values in the encoding of weights, which are found valid; size is the number of bytes that follow.
@@ -202,39 +202,33 @@ func (w *Weights) header(p *Program) (head []byte, size int, err error) {
 		return nil, 0, err
 	}
 	for _, id := range p.Params() {
-		size += len(w.Data[id]) * width(p.Tensor(id).bounds())
+		size += w.Data[id].Len() * width(p.Tensor(id).bounds())
 	}
 	return append(wire.NewWriter(weightsMagic, Version).B, digest[:]...), size, nil
 }
 
 // Digest returns the SHA-256 of the weights' encoding; it binds the program too.
 func (w *Weights) Digest(p *Program) (d [32]byte, err error) {
-	head, size, err := w.header(p)
+	head, _, err := w.header(p)
 	if err != nil {
 		return d, fmt.Errorf("digest of the weights: %w", err)
 	}
-	// A block is encoded while the one before it is hashed.
-	const block = 4 << 20
-	free, full := make(chan []byte, 2), make(chan []byte, 2)
-	for range cap(free) {
-		free <- make([]byte, min(block, size))
-	}
-	go func() {
-		defer close(full)
-		for _, id := range p.Params() {
-			bytes := width(p.Tensor(id).bounds())
-			for values := range slices.Chunk(w.Data[id], block/bytes) {
-				b := (<-free)[:len(values)*bytes]
-				wire.PutInts(b, values, bytes)
-				full <- b
-			}
-		}
-	}()
 	h := sha256.New()
 	h.Write(head)
-	for b := range full {
-		h.Write(b)
-		free <- b[:cap(b)]
+	for _, id := range p.Params() {
+		v, bytes := w.Data[id], width(p.Tensor(id).bounds())
+		if v.width == bytes {
+			h.Write(v.data)
+			continue
+		}
+		const block = 1 << 16
+		part, out := make([]int32, block), make([]byte, block*bytes)
+		for at := 0; at < v.Len(); at += block {
+			n := min(block, v.Len()-at)
+			v.Read(part[:n], at)
+			wire.PutInts(out, part[:n], bytes)
+			h.Write(out[:n*bytes])
+		}
 	}
 	h.Sum(d[:0])
 	return d, nil

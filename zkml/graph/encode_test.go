@@ -154,11 +154,13 @@ func decodeRejects(t *testing.T, p *Program, w *Weights) {
 func TestWeightsOutOfBounds(t *testing.T) {
 	p, w, _ := mlp(t, 9, 1, 3, 2)
 	id := p.Params()[1]
-	w.Data[id][0] = int32(p.Tensor(id).Hi) + 1
+	values := w.Of(id).Ints()
+	values[0] = int32(p.Tensor(id).Hi) + 1
+	w.Data[id] = NewValues(values)
 	if _, err := w.Encode(p); err == nil {
 		t.Fatal("a weight above its bound was encoded")
 	}
-	w.Data[id] = w.Data[id][1:]
+	w.Data[id] = NewValues(values[1:])
 	if err := w.ValidateFor(p); err == nil {
 		t.Fatal("a missing weight was accepted")
 	}
@@ -192,7 +194,7 @@ func TestLargeWeights(t *testing.T) {
 	}
 	at := 8 + 4 + 32
 	for i, id := range p.Params() {
-		for k, v := range w.Data[id] {
+		for k, v := range w.Of(id).Ints() {
 			var want [4]byte
 			binary.LittleEndian.PutUint32(want[:], uint32(v))
 			if n := 1 << i; !bytes.Equal(data[at:at+n], want[:n]) {
@@ -209,7 +211,9 @@ func TestLargeWeights(t *testing.T) {
 		t.Fatalf("decoded weights differ (%v)", err)
 	}
 	id := p.Params()[0]
-	w.Data[id][len(w.Data[id])-1], w.Data[id][70000] = 1000, -1000
+	values := w.Of(id).Ints()
+	values[len(values)-1], values[70000] = 1000, -1000
+	w.Data[id] = NewValues(values)
 	if _, err := w.Digest(p); err == nil || !strings.Contains(err.Error(), "element 70000: -1000 is outside [-128, 127]") {
 		t.Fatalf("weights outside their bounds: %v", err)
 	}

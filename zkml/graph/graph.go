@@ -111,7 +111,7 @@ type Program struct {
 
 // Weights are the values of a program's Param tensors.
 type Weights struct {
-	Data [][]int32 // indexed by TensorID; nil for tensors that are no Params
+	Data []Values // indexed by TensorID; none for tensors that are no Params
 }
 
 // Tensor returns the tensor with that id.

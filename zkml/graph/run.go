@@ -43,7 +43,7 @@ func run(p *Program, w *Weights, x []int32, padded bool) ([][]int32, error) {
 		m.values[p.Inputs[i]] = m.lay(p.Inputs[i], part)
 	}
 	for _, id := range p.Params() {
-		m.values[id] = m.lay(id, w.Of(id))
+		m.values[id] = m.lay(id, w.Of(id).Ints())
 	}
 	for i, op := range p.Ops {
 		m.step(op)

@@ -12,7 +12,7 @@ func TestRunSample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	weight, bias := w.Of(1), w.Of(2)
+	weight, bias := w.Of(1).Ints(), w.Of(2).Ints()
 	for n := range 2 {
 		for j := range 7 {
 			acc := int64(11) - 3*int64(bias[j])
@@ -119,7 +119,7 @@ func TestBroadcast(t *testing.T) {
 			for a := range at {
 				index = index*full[a] + at[a]%full[a]
 			}
-			if want := 2*in[i] - 3*w.Of(param)[index] + 7; got[i] != want {
+			if want := 2*in[i] - 3*w.Of(param).At(index) + 7; got[i] != want {
 				t.Fatalf("%v: element %d is %d, expected %d", shape, i, got[i], want)
 			}
 		}

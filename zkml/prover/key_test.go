@@ -93,7 +93,9 @@ func TestForeignKeys(t *testing.T) {
 	r := k.prove(t, hooks{})
 	other := zkmltest.MLP(2, 1, 3, 5)
 	id := other.Program.Params()[0]
-	other.Weights.Data[id][0] ^= 1 // one weight
+	values := other.Weights.Of(id).Ints()
+	values[0] ^= 1 // one weight
+	other.Weights.Data[id] = graph.NewValues(values)
 	vk, pk, err := Setup(cpu(t), other.Program, other.Weights, &quick)
 	if err != nil {
 		t.Fatal(err)

@@ -91,8 +91,9 @@ func TestForgedWeights(t *testing.T) {
 	})
 	bad := &graph.Weights{Data: slices.Clone(k.Weights.Data)}
 	id := params[narrow]
-	bad.Data[id] = slices.Clone(bad.Data[id])
-	bad.Data[id][0] = int32(k.Program.Tensor(id).Hi + 1)
+	values := bad.Of(id).Ints()
+	values[0] = int32(k.Program.Tensor(id).Hi + 1)
+	bad.Data[id] = graph.NewValues(values)
 	if _, _, err := Setup(cpu(t), k.Program, bad, &quick); err == nil {
 		t.Error("setup takes weights out of bounds")
 	}
@@ -125,8 +126,9 @@ func TestPublicWeights(t *testing.T) {
 			rejected(t, zkml.Verify(vk, c.X, r.Y, r.Proof, nil), zkml.CheckWeights)
 			other := &graph.Weights{Data: slices.Clone(c.Weights.Data)}
 			id := c.Program.Params()[0]
-			other.Data[id] = slices.Clone(other.Data[id])
-			other.Data[id][0] ^= 1
+			values := other.Of(id).Ints()
+			values[0] ^= 1
+			other.Data[id] = graph.NewValues(values)
 			rejected(t, zkml.Verify(vk, c.X, r.Y, r.Proof, &zkml.Options{Weights: other}), zkml.CheckWeights)
 			r, err = Prove(cpu(t), pk, c.X, &Options{hooks: hooks{input: func(s *session) error {
 				return edit(s.q, s.stacks[plan.Parameters], func(v []m31.Element) { v[0] = v[0].Add(1) })

@@ -1,6 +1,8 @@
 package plan
 
 import (
+	"encoding/binary"
+
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
@@ -9,13 +11,30 @@ import (
 func Embed(v []int32) []m31.Element {
 	out := make([]m31.Element, len(v))
 	const size = 1 << 16
-	parallel((len(v)+size-1)/size, func(i int) { embed(out[i*size:min(len(v), (i+1)*size)], v[i*size:]) })
+	parallel((len(v)+size-1)/size, func(i int) {
+		for k := i * size; k < min(len(v), (i+1)*size); k++ {
+			out[k] = m31.FromInt(int64(v[k]))
+		}
+	})
 	return out
 }
 
-func embed(out []m31.Element, v []int32) {
-	for i := range out {
-		out[i] = m31.FromInt(int64(v[i]))
+// embed is the values from number `from` on modulo p.
+func embed(out []m31.Element, v graph.Values, from int) {
+	b := v.Bytes()[from*v.Width():]
+	switch v.Width() {
+	case 1:
+		for i, x := range b[:len(out)] {
+			out[i] = m31.FromInt(int64(int8(x)))
+		}
+	case 2:
+		for i := range out {
+			out[i] = m31.FromInt(int64(int16(binary.LittleEndian.Uint16(b[2*i:]))))
+		}
+	default:
+		for i := range out {
+			out[i] = m31.FromInt(int64(int32(binary.LittleEndian.Uint32(b[4*i:]))))
+		}
 	}
 }
 
@@ -57,7 +76,7 @@ func (p *Plan) ParamsEnd() int {
 }
 
 // fillPadded writes words of a tensor's padded layout from number `from` on.
-func fillPadded(out []m31.Element, shape []int, v []int32, from int) {
+func fillPadded(out []m31.Element, shape []int, v graph.Values, from int) {
 	n, outer := 1, shape
 	if len(shape) > 0 {
 		n, outer = shape[len(shape)-1], shape[:len(shape)-1]
@@ -74,7 +93,7 @@ func fillPadded(out []m31.Element, shape []int, v []int32, from int) {
 			real := 0
 			if i, ok := unpadded(outer, r); ok {
 				if real = max(0, min(b, n)-a); real > 0 {
-					embed(row[:real], v[i*n+a:])
+					embed(row[:real], v, i*n+a)
 				}
 			}
 			clear(row[real:])

@@ -331,7 +331,7 @@ func TestWeightIdentities(t *testing.T) {
 			x := &tables{t: t, p: p, data: make([][]m31.Element, len(p.Polys))}
 			for i, id := range c.Program.Params() {
 				tensor := c.Program.Tensor(id)
-				padded := graph.Pad(tensor.Shape, c.Weights.Of(id))
+				padded := graph.Pad(tensor.Shape, c.Weights.Of(id).Ints())
 				x.data[i] = embed(padded)
 				shift := 0
 				for k, w := range plan.Limbs(graph.Log2(int(tensor.Hi - tensor.Lo + 1))) {

@@ -229,7 +229,13 @@ func (r *Reader) Ints(n, width int, what string) []int32 {
 		return nil
 	}
 	values := make([]int32, n)
-	parallel.For(n, grain, func(lo, hi int) {
+	ReadInts(values, b, width)
+	return values
+}
+
+// ReadInts reads what PutInts writes to b.
+func ReadInts(values []int32, b []byte, width int) {
+	parallel.For(len(values), grain, func(lo, hi int) {
 		v, b := values[lo:hi], b[lo*width:hi*width]
 		switch width {
 		case 1:
@@ -246,7 +252,6 @@ func (r *Reader) Ints(n, width int, what string) []int32 {
 			}
 		}
 	})
-	return values
 }
 
 // Done checks that every byte was used.
