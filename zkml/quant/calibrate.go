@@ -321,8 +321,37 @@ func (l *lowering) chooseGiven(name string, v int, d demand, seen []sight) (Stag
 		st.Lo = -st.Hi
 	}
 	st.Scale = s.reach / float64(st.Hi)
+	if l.reachesJump(v) { // so that numbers such as 1/2, where functions jump, are codes
+		_, e := math.Frexp(s.reach / float64(st.Hi+1))
+		for st.Scale = math.Ldexp(1, e-1); float64(float64(st.Hi)*st.Scale) < s.reach; st.Scale *= 2 {
+		}
+	}
 	st.QScale = st.Scale
 	return st, nil
+}
+
+// jumps are the functions that are no stand-in for themselves where their operand is rounded.
+var jumps = []onnx.Func{onnx.FuncRound, onnx.FuncFloor, onnx.FuncCeil, onnx.FuncSign, onnx.FuncThresholdedRelu, onnx.FuncPositive, onnx.FuncZero}
+
+// reachesJump reports whether a function that jumps reads a value, or a sum with it, or what is only moved or negated.
+func (l *lowering) reachesJump(v int) bool {
+	reached := map[int]bool{v: true}
+	for i := range l.m.Nodes {
+		n := &l.m.Nodes[i]
+		if !slices.ContainsFunc(n.Inputs, func(id int) bool { return reached[id] }) {
+			continue
+		}
+		switch n.Op {
+		case onnx.OpUnary:
+			if slices.Contains(jumps, n.Attr.Func) {
+				return true
+			}
+			reached[n.Output] = n.Attr.Func == onnx.FuncNeg || n.Attr.Func == onnx.FuncAbs
+		case onnx.OpReshape, onnx.OpRearrange, onnx.OpConcat, onnx.OpSelect, onnx.OpAdd, onnx.OpSub:
+			reached[n.Output] = true
+		}
+	}
+	return false
 }
 
 // rowsOf returns the rows of the table that an input selects from, or 0.

@@ -432,3 +432,51 @@ func TestConvolutions(t *testing.T) {
 		t.Errorf("last step %v, agreement %.2f", p.Post.Kind, report.Agreement)
 	}
 }
+
+// TestJumps checks that functions which jump do so where the model does: halves and whole numbers in an input's range are codes.
+func TestJumps(t *testing.T) {
+	for f, p := range map[onnx.Func][]float64{
+		onnx.FuncRound: nil, onnx.FuncFloor: nil, onnx.FuncCeil: nil, onnx.FuncSign: nil, onnx.FuncThresholdedRelu: {1.5}, onnx.FuncPositive: nil, onnx.FuncZero: nil,
+	} {
+		t.Run(f.String(), func(t *testing.T) {
+			n := newNet(4)
+			x := n.reshape(n.pair(onnx.OpSub, n.input(3, 4), n.scalar(0.25)), 12)
+			y := n.fn(f, x, p...)
+			if v := &n.m.Values[y]; f == onnx.FuncPositive || f == onnx.FuncZero {
+				v.Whole, v.Lo, v.Hi = true, 0, 1
+			}
+			n.output(y)
+			sample := []float64{-2.25, -1.25, -0.75, -0.25, 0.25, 0.75, 1.25, 1.75, 2.25, 2.75, 2.9, -2.9}
+			c, _, err := Calibrate(n.m, [][]float64{sample}, Options{OutputBits: 16})
+			if err != nil {
+				t.Fatal(err)
+			}
+			program, w, err := Build(n.m, c)
+			if err != nil {
+				t.Fatal(err)
+			}
+			inputs, err := split(n.m, sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			want, err := n.m.Run(inputs)
+			if err != nil {
+				t.Fatal(err)
+			}
+			q, err := QuantizeInput(program, sample)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := graph.Run(program, w, q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			out := program.Tensor(program.Outputs[0])
+			for i, e := range got[program.Outputs[0]] {
+				if y, v := float64(e)*out.Scale, want[n.m.Outputs[0]].At(i); math.Abs(y-v) > 0.03 {
+					t.Errorf("at %g: %g, expected %g", sample[i], y, v)
+				}
+			}
+		})
+	}
+}

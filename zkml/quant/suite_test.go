@@ -90,12 +90,8 @@ func integerProgram(t *testing.T, m *onnx.Model, x []float64) outcome {
 	return o
 }
 
-// limits are tests whose operands span more than integers resolve, or that jump where operands are rounded: softmax of scores that differ
-// by thousands, steps.
-func limits(name string) bool {
-	return strings.Contains(name, "softmax_large_number") ||
-		name == "round" || name == "thresholdedrelu_example"
-}
+// limits are tests whose operands span more than integers resolve: softmax of scores that differ by thousands.
+func limits(name string) bool { return strings.Contains(name, "softmax_large_number") }
 
 // passed allows for an error: four hundredths of the greatest element of real numbers, nothing for integers, and one code for a
 // softmax between codes, which is no function of few bits. A quantised network with a real input may take some elements of it for the
@@ -248,7 +244,7 @@ Every model of ONNX's node tests that is read ([operators](onnx-operators.md)) a
 ([quantised files](onnx-quantised.md)), is calibrated on its one input, whose range is given where it has wide integers, with inputs, activations and weights of 12 bits and outputs of 16, and the integer
 program is compared with the float executor. Real results must be within 3 %% of the greatest element; integers must be exact, but
 one code of 8 bits is allowed for a Softmax between codes, and 5 %% for quantised networks with a real input and for recurrences. "Beyond" are tests whose numbers span more than integers of these widths resolve: Softmax of scores
-that differ by thousands, and steps at rounded operands.
+that differ by thousands.
 
 Of %d models %d are exact, %d within the tolerance, %d beyond, %d refused.
 
