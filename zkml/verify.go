@@ -131,6 +131,9 @@ func DecodeProof(vk *VerifyingKey, proof []byte) (*Proof, error) {
 	if err := vk.named(h); err != nil {
 		return nil, err
 	}
+	if n := len(vk.inference.Plan.Committed); len(h.Roots) != n {
+		return nil, rejectf(CheckFormat, "roots of %d commitments, want %d", len(h.Roots), n)
+	}
 	return vk.inference.DecodeProof(body)
 }
 

@@ -24,7 +24,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	)
 	c := &cobra.Command{
 		Use:   "inspect FILE",
-		Short: "Describe a model, calibration, key, proof, commitment, statement, answer or results file",
+		Short: "Describe a model, calibration, key, proof, commitment, opening, statement, answer or results file",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if html != "" {
@@ -48,8 +48,10 @@ func (a *app) inspectCommand() *cobra.Command {
 			}
 			var vk *zkml.VerifyingKey
 			if key != "" {
-				if artefact(data) != zkml.MagicProof {
-					return usageError("--key goes with the proof of an answer, which %s is not", args[0])
+				switch artefact(data) {
+				case zkml.MagicProof, zkml.MagicCommitment, zkml.MagicOpening:
+				default:
+					return usageError("--key goes with the proof of an answer, or with a commitment or opening, which %s is not", args[0])
 				}
 				if vk, err = a.loadVerifyingKey(key); err != nil {
 					return err
@@ -65,7 +67,7 @@ func (a *app) inspectCommand() *cobra.Command {
 		},
 	}
 	c.Flags().StringVar(&html, "html", "", "also write a page with pictures: the graph, and the cost of each step")
-	c.Flags().StringVar(&key, "key", "", "for the proof of an answer: the verifier's key, to tell whether the proof is whole")
+	c.Flags().StringVar(&key, "key", "", "the verifier's key, to tell whether the proof of an answer is whole, or which input or output a commitment or opening is of")
 	c.Flags().StringVar(&e.calibration, "calibration", "", "for a model: its calibration, for exact costs")
 	c.Flags().BoolVar(&e.always, "estimate", false, "for a model: estimate costs however large it is, which runs it once")
 	m.register(c)
@@ -126,6 +128,10 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 		return viewPartProof(path, data)
 	case magic == zkml.MagicProof:
 		return viewProof(path, data, vk)
+	case magic == zkml.MagicCommitment:
+		return viewCommitment(path, data, vk)
+	case magic == zkml.MagicOpening:
+		return viewOpening(path, data, vk)
 	case magic == bitproof.Magic:
 		return viewBitsProof(path, data)
 	case isStatement(data):

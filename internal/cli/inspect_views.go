@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/zkwarp/zkwarp/bench"
@@ -76,13 +77,23 @@ func viewKey(kind string, vk *zkml.VerifyingKey) *view {
 	v.fact("digest", hexText(digest[:]))
 	v.fact("weights", vk.Mode().String())
 	v.fact("weights digest", hexText(weights[:]))
+	how := func(committed []int, i int) string {
+		if slices.Contains(committed, i) {
+			return "committed"
+		}
+		return "public"
+	}
 	for i, id := range p.Inputs {
 		in := p.Tensor(id)
-		v.fact(numbered("input", i, len(p.Inputs)), fmt.Sprintf("%s %s, %d to %d, times %g", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale))
+		v.fact(numbered("input", i, len(p.Inputs)), fmt.Sprintf("%s %s, %d to %d, times %g, %s", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale, how(vk.Commits().Inputs, i)))
 	}
 	for i, id := range p.Outputs {
 		out := p.Tensor(id)
-		v.fact(numbered("output", i, len(p.Outputs)), fmt.Sprintf("%s %s, %d to %d, times %g, then %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind))
+		v.fact(numbered("output", i, len(p.Outputs)), fmt.Sprintf("%s %s, %d to %d, times %g, then %s, %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind, how(vk.Commits().Outputs, i)))
+	}
+	list := vk.Committed()
+	for i := range list {
+		v.fact(numbered("format", i, len(list)), fmt.Sprintf("%s, of commitments to %s", hexText(list[i].Format[:]), tensorText(&list[i])))
 	}
 	v.fact("proof of weights", fmt.Sprintf("%d bytes", len(vk.WeightsProof())))
 	v.fact("security", fmt.Sprintf("%.2f bits in sum, weakest step %.2f (%s)", security.Sum, security.Min, security.MinTerm))
@@ -154,6 +165,13 @@ func viewProof(path string, data []byte, vk *zkml.VerifyingKey) (*view, error) {
 	v.fact("key digest", hexText(h.Key[:]))
 	v.fact("input digest", hexText(h.Input[:]))
 	v.fact("output digest", hexText(h.Output[:]))
+	for i := range h.Roots {
+		of := ""
+		if vk != nil { // for which DecodeProof has found as many roots as there are
+			of = ", of " + tensorText(&vk.Committed()[i])
+		}
+		v.fact(numbered("commitment", i, len(h.Roots)), commitmentRoot(h.Roots[i])+of)
+	}
 	v.fact("body", fmt.Sprintf("%d bytes", len(body)))
 	v.fact("complete", whole)
 	return v, nil

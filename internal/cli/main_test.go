@@ -24,8 +24,10 @@ func TestMain(m *testing.M) {
 	if shared.dir != "" {
 		os.RemoveAll(shared.dir)
 	}
-	if several.dir != "" {
-		os.RemoveAll(several.dir)
+	for _, dir := range []string{several.dir, committing.dir} {
+		if dir != "" {
+			os.RemoveAll(dir)
+		}
 	}
 	os.Exit(code)
 }

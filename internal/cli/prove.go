@@ -56,6 +56,9 @@ func (a *app) proveCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if list := pk.VerifyingKey().Committed(); len(list) > 0 {
+				return usageError("key %s has committed %s; prove and verify take keys for which everything is public", key, tensorsText(list))
+			}
 			program, tie := pk.VerifyingKey().Program(), []byte(context)
 			part := -1
 			var linked *chunks.Chain

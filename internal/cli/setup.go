@@ -38,6 +38,7 @@ func (a *app) setupCommand() *cobra.Command {
 		g                goalFlag
 		cut              cutFlags
 		multi            multiFlags
+		commits          commitsFlags
 	)
 	c := &cobra.Command{
 		Use:   "setup MODEL --calibration FILE.zkcal -o NAME",
@@ -45,7 +46,9 @@ func (a *app) setupCommand() *cobra.Command {
 		Long: "With --parts, --chunk-budget-gb or several --layers the model gets a key for each part, and NAME.pk is a folder; parts that an\n" +
 			"earlier run has left there are kept. With one --layers FROM:TO the keys are for that piece alone; zkwarp link joins pieces.\n" +
 			"The keys depend on nothing but the two files and the flags: anyone who has them gets the same bytes.\n" +
-			"NAME.pk holds the weights. NAME.vk holds a commitment to them and a proof that they are within their bounds.",
+			"NAME.pk holds the weights. NAME.vk holds a commitment to them and a proof that they are within their bounds.\n" +
+			"Of inputs and outputs that are committed, verifiers get a salted commitment instead of the values. It alone hides them; proofs are\n" +
+			"made from the values, and are not zero-knowledge.",
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if calibration == "" || out == "" || out == "-" {
@@ -77,10 +80,16 @@ func (a *app) setupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if plan.parts != nil && commits.given() {
+				return usageError("--commit-input and --commit-output go with one key, not with those of a model in parts")
+			}
 			if plan.parts != nil {
 				return a.setupInParts(cmd.Context(), name, plan.parts, out, vkPath, pkPath, o)
 			}
 			if err := a.checkOutputs(pkPath); err != nil {
+				return err
+			}
+			if o.Commits, err = commits.of(plan.program); err != nil {
 				return err
 			}
 			if name, err = a.oneDevice(name); err != nil {
@@ -101,13 +110,18 @@ func (a *app) setupCommand() *cobra.Command {
 				return err
 			}
 			r := zkml.Security(vk)
-			digest := vk.Digest()
+			digest, line := vk.Digest(), ""
+			inputs, outputs := committedNames(vk)
+			if list := vk.Committed(); len(list) > 0 {
+				line = "commits  " + tensorsText(list) + "\n"
+			}
 			return a.wrote(out, map[string]any{
 				"vk": vkPath, "pk": pkPath, "vk_bytes": len(files[0].data), "pk_bytes": len(files[1].data),
 				"mode": vk.Mode().String(), "digest": hexText(digest[:]), "setup_ms": milliseconds(took),
 				"security_bits": r.Sum, "security_bits_min_round": r.Min,
-			}, "setup    %s, %.1f bits (union), %s\nwritten  %s (%s) for verifiers, %s (%s) for provers\ndigest   %x",
-				durationText(took), r.Sum, vk.Mode(), vkPath, sizeText(int64(len(files[0].data))), pkPath, sizeText(int64(len(files[1].data))), digest)
+				"committed_inputs": inputs, "committed_outputs": outputs,
+			}, "setup    %s, %.1f bits (union), %s\n%swritten  %s (%s) for verifiers, %s (%s) for provers\ndigest   %x",
+				durationText(took), r.Sum, vk.Mode(), line, vkPath, sizeText(int64(len(files[0].data))), pkPath, sizeText(int64(len(files[1].data))), digest)
 		},
 	}
 	c.Flags().StringVar(&calibration, "calibration", "", "the calibration of the model")
@@ -117,6 +131,7 @@ func (a *app) setupCommand() *cobra.Command {
 	m.register(c)
 	g.register(c)
 	cut.register(c)
+	commits.register(c)
 	multi.register(c)
 	return c
 }

@@ -36,6 +36,9 @@ func (a *app) verifyCommand() *cobra.Command {
 			if len(args) > 1 {
 				return usageError("unexpected argument %q: several proofs are those of parts, and go with the key of a chain", args[1])
 			}
+			if list := vk.Committed(); len(list) > 0 {
+				return usageError("key %s has committed %s; prove and verify take keys for which everything is public", key, tensorsText(list))
+			}
 			x, err := a.loadInput(input, vk.Program())
 			if err != nil {
 				return err
