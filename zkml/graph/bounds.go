@@ -1,6 +1,9 @@
 package graph
 
-import "math/bits"
+import (
+	"fmt"
+	"math/bits"
+)
 
 // interval is an inclusive range of integers with lo <= hi and both ends below 2^62 in absolute value.
 type interval struct{ lo, hi int64 }
@@ -27,6 +30,11 @@ func (a interval) magnitude() int64 { return max(a.hi, -a.lo) }
 
 // fits reports whether every value is below BoundLimit in absolute value.
 func (a interval) fits() bool { return a.magnitude() < BoundLimit }
+
+// overflow says by how much values do not fit.
+func overflow(a interval) error {
+	return fmt.Errorf("values in [%d, %d] could reach %.3g times 2^29, and all must stay below it", a.lo, a.hi, float64(a.magnitude())/BoundLimit)
+}
 
 // ParamBounds returns the bounds of a Param whose values need the given number of bits, sign included: [-2^(b-1), 2^(b-1)-1].
 // All Params have bounds of this form so that a committed weight is range-checked by plain limbs.

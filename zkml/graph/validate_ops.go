@@ -93,7 +93,7 @@ func (p *Program) infer(op Op) ([]result, error) {
 	}
 	for _, r := range results {
 		if !r.fits() {
-			return nil, fmt.Errorf("values in [%d, %d] could reach 2^29", r.lo, r.hi)
+			return nil, overflow(r.interval)
 		}
 		if err := validShape(r.shape); err != nil {
 			return nil, err
@@ -131,7 +131,7 @@ func (p *Program) inferLinear(op Linear) ([]result, error) {
 		// A summand is below 2^58, so checking after each one keeps the sum from overflowing.
 		sum = sum.plus(x.bounds().scaled(t.Coef))
 		if sum.magnitude() >= 1<<60 {
-			return nil, fmt.Errorf("values in [%d, %d] could reach 2^29", sum.lo, sum.hi)
+			return nil, overflow(sum)
 		}
 	}
 	return []result{{Virtual, shape, sum}}, nil

@@ -121,6 +121,20 @@ func extremes(t *onnx.Tensor) (lo, hi float64) {
 	return float64(slices.Min(t.Ints)), float64(slices.Max(t.Ints))
 }
 
+// finite refuses infinite constants in a sum. A mask before a softmax may have them, and never comes here.
+func (l *lowering) finite(f *form) error {
+	for i := range f.terms {
+		t := &f.terms[i]
+		if t.w == nil {
+			continue
+		}
+		if lo, hi := l.extremes(t.w); math.IsInf(lo, 0) || math.IsInf(hi, 0) {
+			return fmt.Errorf("%w: the constant %s has an infinite element, which only a mask before a softmax may have", onnx.ErrUnsupported, onnx.Quote(t.name))
+		}
+	}
+	return nil
+}
+
 // round returns the integer nearest to v, halves away from zero, or an error when it reaches 2^29. It uses no operation whose result may
 // differ between machines.
 func round(v float64) (int64, error) {

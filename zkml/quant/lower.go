@@ -178,6 +178,9 @@ func (l *lowering) lower() error {
 		if err := l.visit(n); err != nil {
 			return l.wrap(n, err)
 		}
+		if err := l.Err(); err != nil { // here, where the node is known, and before anything is made of what there is not
+			return l.wrap(n, err)
+		}
 	}
 	for _, v := range l.outputs {
 		if l.m.Values[v].Const != nil {
@@ -323,6 +326,12 @@ func (l *lowering) narrowed(v, bits int) (codes, error) {
 
 // stage gives a form integers.
 func (l *lowering) stage(name string, v int, f *form, d demand) (codes, error) {
+	if err := l.Err(); err != nil { // a term may be what could not be made
+		return codes{}, err
+	}
+	if err := l.finite(f); err != nil {
+		return codes{}, err
+	}
 	st, err := l.decide(name, v, f, d)
 	if err != nil {
 		return codes{}, err

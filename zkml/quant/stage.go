@@ -97,9 +97,33 @@ func (l *lowering) choose(name string, f *form, d demand) (Stage, error) {
 		ok = h.coarse()
 	}
 	if !ok {
-		return st, fmt.Errorf("no scale keeps the sum of %s within bounds: its contraction is too long or its terms too unequal", onnx.Quote(name))
+		return st, h.refusal(name)
 	}
 	return st, nil
+}
+
+// refusal says why no scale will do.
+func (h *chooser) refusal(name string) error {
+	var least, most *term
+	for i := range h.f.terms {
+		t := &h.f.terms[i]
+		if !t.isAddend() {
+			continue
+		}
+		if least == nil || math.Abs(t.factor(1)) < math.Abs(least.factor(1)) {
+			least = t
+		}
+		if most == nil || math.Abs(t.factor(1)) > math.Abs(most.factor(1)) {
+			most = t
+		}
+	}
+	if least != most {
+		if ratio := math.Abs(most.factor(1) / least.factor(1)); ratio > 1<<10 {
+			return fmt.Errorf("no scale keeps the sum of %s within bounds: its terms are too unequal, multiples of %s beside some of %s that are %.3g times as large",
+				onnx.Quote(name), onnx.Quote(h.l.b.Tensor(least.x.id).Name), onnx.Quote(h.l.b.Tensor(most.x.id).Name), ratio)
+		}
+	}
+	return fmt.Errorf("no scale keeps the sum of %s within bounds: its contraction is too long or its terms too unequal", onnx.Quote(name))
 }
 
 // chooser looks for the scale of a stage's sum, and its shift.
