@@ -48,6 +48,15 @@ func quantiseInput(paths []string, p *graph.Program, values []float64) ([]int32,
 
 // named splits NAME=FILE arguments by input. It returns nil where the one argument is a file with everything.
 func named(flag string, paths []string, inputs []tensorio.Input) ([]string, error) {
+	files, err := someNamed(flag, paths, inputs)
+	if k := slices.Index(files, ""); err == nil && k >= 0 {
+		return nil, usageError("%s lacks input %s; the model takes %s", flag, tensorio.Name(inputs[k].Name), tensorio.InputsText(inputs))
+	}
+	return files, err
+}
+
+// someNamed is named for arguments that may leave inputs out.
+func someNamed(flag string, paths []string, inputs []tensorio.Input) ([]string, error) {
 	if len(paths) == 1 {
 		name, _, equals := strings.Cut(paths[0], "=")
 		if _, err := os.Stat(paths[0]); !equals || err == nil && indexOf(inputs, name) < 0 {
@@ -72,9 +81,6 @@ func named(flag string, paths []string, inputs []tensorio.Input) ([]string, erro
 		if files[k] = p[len(inputs[k].Name)+1:]; files[k] == "" {
 			return nil, usageError("%s %s: no file is named", flag, p)
 		}
-	}
-	if k := slices.Index(files, ""); k >= 0 {
-		return nil, usageError("%s lacks input %s; the model takes %s", flag, tensorio.Name(inputs[k].Name), tensorio.InputsText(inputs))
 	}
 	return files, nil
 }
@@ -123,6 +129,85 @@ func (a *app) loadValues(paths []string, inputs []tensorio.Input) ([]float64, er
 		all = append(all, values...)
 	}
 	return all, nil
+}
+
+// someInputs reads the integers of some inputs, at least of those that are wanted, by number: from NAME=FILE for each, or from one file of all inputs or
+// of those that are wanted. What was not read is nil.
+func (a *app) someInputs(paths []string, p *graph.Program, want []int) ([][]int32, error) {
+	inputs := zkmlfile.Inputs(p)
+	files, err := someNamed("--input", paths, inputs)
+	if err != nil {
+		return nil, err
+	}
+	x := make([][]int32, len(inputs))
+	for k, f := range files {
+		if f == "" {
+			continue
+		}
+		data, err := a.readFile("input", f)
+		if err != nil {
+			return nil, err
+		}
+		if x[k], err = zkmlfile.ReadInput(only(p, []int{k}), data); err != nil {
+			return nil, inputError("input %s of %s: %w", f, tensorio.Name(inputs[k].Name), err)
+		}
+	}
+	for _, k := range want {
+		if files != nil && x[k] == nil {
+			return nil, usageError("--input lacks input %s", tensorio.Name(inputs[k].Name))
+		}
+	}
+	if files != nil {
+		return x, nil
+	}
+	path, wanted := paths[0], only(p, want)
+	take := func(numbers []int, part *graph.Program, v []int32) [][]int32 {
+		for i, v := range part.SplitInput(v) {
+			x[numbers[i]] = v
+		}
+		return x
+	}
+	if isFolder(path) {
+		v, err := a.loadInput(paths, wanted)
+		if err != nil {
+			return nil, err
+		}
+		return take(want, wanted, v), nil
+	}
+	data, err := a.readFile("input", path)
+	if err != nil {
+		return nil, err
+	}
+	v, whole := zkmlfile.ReadInput(p, data)
+	if whole == nil {
+		return take(upTo(len(inputs)), p, v), nil
+	}
+	if len(want) == 0 || len(want) == len(inputs) {
+		return nil, inputError("input %s: %w", path, whole)
+	}
+	if v, err = zkmlfile.ReadInput(wanted, data); err != nil {
+		return nil, inputError("input %s: as %s: %w; as all inputs: %w", path, tensorio.InputsText(zkmlfile.Inputs(wanted)), err, whole)
+	}
+	return take(want, wanted, v), nil
+}
+
+// only is a program with some of its inputs, for readers of files.
+func only(p *graph.Program, numbers []int) *graph.Program {
+	q := *p
+	q.Inputs = nil
+	for _, k := range numbers {
+		q.Inputs = append(q.Inputs, p.Inputs[k])
+	}
+	return &q
+}
+
+// upTo are the numbers below n.
+func upTo(n int) []int {
+	out := make([]int, n)
+	for i := range out {
+		out[i] = i
+	}
+	return out
 }
 
 // loadSamples reads the samples in a file, in all files of a folder, or in a file or folder for each input.

@@ -9,6 +9,7 @@ func verbs(a *app) []*cobra.Command {
 		a.inspectCommand(),
 		a.calibrateCommand(),
 		a.setupCommand(),
+		a.commitCommand(),
 		a.linkCommand(),
 		a.proveCommand(),
 		a.verifyCommand(),
