@@ -140,6 +140,9 @@ func zkmlCase(build network) func(*Env) ([]Measurement, error) {
 			return nil, err
 		}
 		defer key.Evict()
+		if err := key.Wait(e.Ctx); err != nil {
+			return nil, err
+		}
 		load := time.Since(start)
 		e.step("prove")
 		var r *zkprover.Result

@@ -4,12 +4,9 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
-	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // ProvingKey is a verifying key together with the weights. It keeps the
@@ -20,10 +17,10 @@ type ProvingKey struct {
 	weights *graph.Weights
 
 	mu        sync.Mutex
-	of        *graph.Program           // until there is vk
-	stack     []m31.Element            // the parameters, stacked, where they are not what the weights say: tests cheat so
-	committed *whirprover.CommittedM31 // on the host; nil until needed
-	laid      *layout                  // nil until needed
+	of        *graph.Program // until there is vk
+	stack     []m31.Element  // the parameters, stacked, where they are not what the weights say: tests cheat so
+	committed *commitment    // on the host; nil until needed
+	laid      *layout        // nil until needed
 }
 
 // NewProvingKey joins a verifying key with its weights, which must have the
@@ -71,7 +68,7 @@ func (pk *ProvingKey) Forget() {
 	pk.mu.Lock()
 	defer pk.mu.Unlock()
 	if pk.committed != nil {
-		pk.committed.Free()
+		pk.committed.free()
 		pk.committed = nil
 	}
 }
@@ -88,40 +85,4 @@ func (pk *ProvingKey) layout() (*layout, error) {
 		pk.laid = l
 	}
 	return pk.laid, nil
-}
-
-// commitment returns the parameters' commitment, nil if the key has none, and
-// whether it is the key's own. That is on the host and made once. The stack is the
-// first of words. The root must be the verifying key's.
-func (pk *ProvingKey) commitment(q *device.Queue, words device.Buffer[m31.Element]) (c *whirprover.CommittedM31, own bool, err error) {
-	params := pk.vk.Inference().Commitments[plan.Parameters]
-	if params == nil {
-		return nil, false, nil
-	}
-	stack := words.Slice(0, 1<<params.Vars())
-	if q.OnHost() {
-		pk.mu.Lock()
-		defer pk.mu.Unlock()
-		if pk.committed != nil {
-			return pk.committed, true, nil
-		}
-		c, err = whirprover.CommitM31(q, params, stack.Host())
-	} else {
-		c, err = whirprover.CommitTableM31(q, params, stack)
-	}
-	if err != nil {
-		return nil, false, fmt.Errorf("commit to the parameters: %w", err)
-	}
-	root, err := c.Root()
-	if err == nil && root != pk.vk.Root() {
-		err = fmt.Errorf("the weights' commitment is not the verifying key's")
-	}
-	if err != nil {
-		c.Free()
-		return nil, false, err
-	}
-	if q.OnHost() {
-		pk.committed = c
-	}
-	return c, q.OnHost(), nil
 }

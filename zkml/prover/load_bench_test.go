@@ -102,7 +102,7 @@ func BenchmarkLoad(b *testing.B) {
 			if err := r.Load(q, via); err != nil {
 				b.Fatal(err)
 			}
-			if err := q.Sync(); err != nil {
+			if err := r.Wait(q.Context()); err != nil {
 				b.Fatal(err)
 			}
 			if err := r.Close(); err != nil {

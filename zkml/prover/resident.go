@@ -1,13 +1,13 @@
 package prover
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"sync"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
-	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -37,37 +37,34 @@ type Resident struct {
 // keyMemory is a key's part of device memory.
 type keyMemory struct {
 	words     device.Buffer[m31.Element]
-	desc      device.Buffer[uint64]    // empty where the queue runs on the host
-	committed *whirprover.CommittedM31 // the parameters, if they are committed
-	shared    bool                     // committed is the proving key's own
+	desc      device.Buffer[uint64] // empty where the queue runs on the host
+	committed *commitment           // to the parameters, if they are committed
+	of        *ProvingKey           // whose own the commitment is, if it is
 }
 
 func (k *keyMemory) free() {
+	k.uncommit()
 	k.words.Free()
 	k.desc.Free()
-	if k.committed != nil && !k.shared {
-		k.committed.Free()
-	}
 }
 
 // bytes of device memory.
 func (k *keyMemory) bytes() int64 {
 	n := 4*int64(k.words.Len()) + 8*int64(k.desc.Len())
-	if k.committed != nil && !k.shared {
-		n += k.committed.Bytes()
+	if k.committed != nil {
+		n += k.committed.bytes
 	}
 	return n
 }
 
-// load puts what proofs need of the key to q's device, with the commitment to the
-// parameters. via may be nil.
+// load puts what proofs need of the key to q's device, and begins the commitment to
+// the parameters. via may be nil.
 func (pk *ProvingKey) load(q *device.Queue, l *layout, via *Uploader) (*keyMemory, error) {
 	k, err := loadKey(q, l, pk, via)
 	if err != nil {
 		return nil, err
 	}
-	// Which waits for the root.
-	if k.committed, k.shared, err = pk.commitment(q, k.words); err != nil {
+	if err := k.commit(q, pk); err != nil {
 		k.free()
 		return nil, err
 	}
@@ -126,7 +123,8 @@ func checkMemory(q *device.Queue, l *layout, loaded, proving bool) error {
 	return q.Device().CheckMemory(key + proof)
 }
 
-// Load puts the key into the memory of q's device. Close gives it back.
+// Load puts the key into the memory of q's device. Close gives it back. The commitment to the weights is still being made then, on a queue of its own;
+// a proof waits for it before its openings, and it is there, or with Wait, that weights which are not the verifying key's show.
 func (pk *ProvingKey) Load(q *device.Queue) (*Resident, error) {
 	r := pk.On(q.Device())
 	if err := r.Load(q, nil); err != nil {
@@ -145,6 +143,23 @@ func (r *Resident) Load(q *device.Queue, via *Uploader) error {
 		return fmt.Errorf("zkml: load the key: %w", err)
 	}
 	r.release()
+	return nil
+}
+
+// Wait waits for the commitment to the weights, which Load has begun, and says whether they are the verifying key's. Proofs do that by themselves.
+func (r *Resident) Wait(ctx context.Context) error {
+	r.mu.Lock()
+	if r.key == nil || r.key.committed == nil {
+		r.mu.Unlock()
+		return nil
+	}
+	c := r.key.committed
+	r.users++
+	r.mu.Unlock()
+	defer r.release()
+	if _, err := c.wait(ctx); err != nil {
+		return fmt.Errorf("zkml: load the key: %w", err)
+	}
 	return nil
 }
 
@@ -178,6 +193,9 @@ func (r *Resident) acquire(q *device.Queue, via *Uploader, proving bool) (*layou
 	}
 	if err := checkMemory(q, l, r.key != nil, proving); err != nil {
 		return nil, nil, err
+	}
+	if r.key != nil && r.users == 0 && r.key.committed.failed() {
+		r.drop()
 	}
 	if r.key == nil {
 		if r.key, err = r.pk.load(q, l, via); err != nil {

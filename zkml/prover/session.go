@@ -211,9 +211,6 @@ func (s *session) complete(part func(y []int32)) (y []int32, err error) {
 
 // commit commits to witness and multiplicities where they lie.
 func (s *session) commit() error {
-	if s.arg.Commitments[plan.Parameters] != nil { // made with the key
-		s.committed[plan.Parameters] = s.key.committed
-	}
 	for _, h := range []plan.Home{plan.Witness, plan.Multiplicities} {
 		if err := s.commitTo(h); err != nil {
 			return err
@@ -270,8 +267,15 @@ func (s *session) root(h plan.Home) device.Buffer[m31.Element] {
 	return s.words(s.roots+rootElements*int(h), rootElements)
 }
 
-// open opens every commitment at its merged claim.
+// open opens every commitment at its merged claim. That to the parameters was begun when the key was loaded.
 func (s *session) open() error {
+	if s.arg.Commitments[plan.Parameters] != nil {
+		c, err := s.key.committed.wait(s.q.Context())
+		if err != nil {
+			return err
+		}
+		s.committed[plan.Parameters] = c
+	}
 	for _, h := range s.plan.Order() {
 		if s.committed[h] == nil {
 			continue

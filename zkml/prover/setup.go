@@ -104,10 +104,12 @@ func (pk *ProvingKey) newRoot(q *device.Queue, pl *plan.Plan, params *whir.M31Pa
 		return root, err
 	}
 	if q.OnHost() {
-		if pk.committed, err = whirprover.CommitM31(q, params, table.Host()); err != nil {
+		c, err := whirprover.CommitM31(q, params, table.Host())
+		if err != nil {
 			return root, err
 		}
-		return pk.committed.Root()
+		pk.committed = finished(c)
+		return c.Root()
 	}
 	c, err := whirprover.CommitTableM31(q, params, table)
 	if err != nil {

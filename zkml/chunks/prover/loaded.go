@@ -50,7 +50,7 @@ func On(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey
 // Memory is the plan that proofs follow.
 func (l *Loaded) Memory() *Memory { return l.memory }
 
-// Load loads the keys that stay, on all devices at once.
+// Load loads the keys that stay, on all devices at once, each while the one before it is committed to.
 func (l *Loaded) Load(ctx context.Context) error {
 	l.proving.Lock()
 	defer l.proving.Unlock()
@@ -64,6 +64,11 @@ func (l *Loaded) Load(ctx context.Context) error {
 						if err := l.keys[k].Load(q, via); err != nil {
 							return fmt.Errorf("chain: %s on %s: %w", l.chain.PartName(k), l.devices[d].Name(), err)
 						}
+					}
+				}
+				for _, k := range l.memory.Devices[d].Parts {
+					if err := l.keys[k].Wait(ctx); err != nil {
+						return fmt.Errorf("chain: %s on %s: %w", l.chain.PartName(k), l.devices[d].Name(), err)
 					}
 				}
 				return nil

@@ -1,0 +1,182 @@
+package prover
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
+	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+)
+
+// broad has a key of 2^18 words, which takes the host some time to commit to.
+var broad = once(func() *zkmltest.Case { return zkmltest.MLP(1, 1, 256, 512, 10) })
+
+// pending is broad on the host, and what is quick on the emulator.
+func pending(t *testing.T, q *device.Queue) *keyed {
+	if q.OnHost() {
+		return broad(t)
+	}
+	return mlp(t)
+}
+
+// spoiled is a proving key whose weights are not the verifying key's: one of the stack's words is another one, within its bounds.
+func spoiled(t *testing.T, k *keyed) *ProvingKey {
+	t.Helper()
+	pl, err := plan.ForProgram(k.Program, plan.Commits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stack := pl.StackParams(k.Program, k.Weights)
+	stack[0] = m31.FromInt(stack[0].Int() ^ 1)
+	return &ProvingKey{vk: k.vk, weights: k.Weights, stack: stack}
+}
+
+// TestPendingRoot proves with weights that are not the key's: the key is loaded before that can be known, no proof is given out, and the second
+// attempt says the same as the first.
+func TestPendingRoot(t *testing.T) {
+	k := mlp(t)
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		d := q.Device()
+		if err := preload(q); err != nil {
+			t.Fatal(err)
+		}
+		before := inUse(d)
+		r, err := spoiled(t, k).Load(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Wait(q.Context()); err == nil || !strings.Contains(err.Error(), "the weights' commitment is not the verifying key's") {
+			t.Errorf("waiting for a commitment to other weights: %v", err)
+		}
+		for range 2 {
+			result, err := r.Prove(q, k.X, nil)
+			if result != nil || err == nil || !strings.Contains(err.Error(), "openings: the weights' commitment is not the verifying key's") {
+				t.Errorf("a proof of other weights: %v", err)
+			}
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if now := inUse(d); now > before {
+			t.Errorf("%d bytes more in use", now-before)
+		}
+	})
+}
+
+// TestPendingMemory loads a key where there is room for its words and not for the commitment to them: that is known at once.
+func TestPendingMemory(t *testing.T) {
+	k := mlp(t)
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		if q.OnHost() {
+			t.Skip("a goroutine gets the memory")
+		}
+		d := q.Device()
+		if err := preload(q); err != nil {
+			t.Fatal(err)
+		}
+		before := inUse(d)
+		r, err := k.pk.Load(q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := r.Bytes()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		d.SetBudget(before + all - 8)
+		defer d.SetBudget(0)
+		if _, err := k.pk.Load(q); !errors.Is(err, device.ErrNoMemory) || !strings.Contains(err.Error(), "commit to the parameters") {
+			t.Errorf("want no memory for the commitment, got %v", err)
+		}
+		if now := inUse(d); now > before {
+			t.Errorf("%d bytes more in use", now-before)
+		}
+	})
+}
+
+// TestPendingClosed closes a key, and gives it up, while its commitment is being made, and takes it again. On the host no commitment is left behind by
+// one that nobody waited for.
+func TestPendingClosed(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		k := pending(t, q)
+		want := k.prove(t, hooks{})
+		k.pk.Forget()
+		d := q.Device()
+		if err := preload(q); err != nil {
+			t.Fatal(err)
+		}
+		before := inUse(d)
+		for _, end := range []func(*Resident){func(r *Resident) { _ = r.Close() }, (*Resident).Evict, (*Resident).Drop} {
+			r, err := k.pk.Load(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if q.OnHost() && !r.key.committed.making() {
+				t.Error("the commitment was there before Load returned")
+			}
+			end(r)
+			if now := inUse(d); now > before {
+				t.Errorf("%d bytes more in use", now-before)
+			}
+			if k.pk.committed != nil {
+				t.Error("a commitment is left that nobody waited for")
+			}
+		}
+		got, err := Prove(q, k.pk, k.X, nil)
+		if err != nil || !bytes.Equal(got.Proof, want.Proof) {
+			t.Errorf("another proof afterwards, or none: %v", err)
+		}
+		k.pk.Forget()
+	})
+}
+
+// TestPendingCancelled cancels the proof that began the commitment while another one, which shares it, goes on.
+func TestPendingCancelled(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		k := pending(t, q)
+		want := k.prove(t, hooks{})
+		k.pk.Forget()
+		r := k.pk.On(q.Device())
+		ctx, cancel := context.WithCancel(context.Background())
+		defer cancel()
+		first, err := q.Device().NewQueue(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		begun := make(chan struct{})
+		var all sync.WaitGroup
+		all.Go(func() {
+			_, err := r.Prove(first, k.X, &Options{Progress: func(s Stage, done bool) {
+				if s == StageForward && !done {
+					close(begun)
+					<-ctx.Done()
+				}
+			}})
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("a cancelled proof: %v", err)
+			}
+		})
+		<-begun
+		got, err := r.Prove(q, k.X, &Options{Progress: func(s Stage, done bool) {
+			if s == StageCommit && !done {
+				cancel()
+			}
+		}})
+		if err != nil || !bytes.Equal(got.Proof, want.Proof) {
+			t.Errorf("another proof beside a cancelled one, or none: %v", err)
+		}
+		all.Wait()
+		_ = first.Close()
+		r.Drop()
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	})
+}
