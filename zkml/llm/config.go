@@ -5,11 +5,9 @@
 package llm
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"math"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx"
@@ -97,12 +95,8 @@ func ParseConfig(data []byte) (*Config, error) {
 		return nil, malformed("config.json has %d bytes, expected at most 2^20", len(data))
 	}
 	var f file
-	d := json.NewDecoder(bytes.NewReader(data))
-	if err := d.Decode(&f); err != nil {
+	if err := unmarshal(data, &f, false); err != nil {
 		return nil, malformed("config.json: %w", err)
-	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return nil, malformed("config.json: something follows the object")
 	}
 	return f.config()
 }
@@ -187,7 +181,7 @@ func (c *Config) scaling(raw json.RawMessage) error {
 		Original float64  `json:"original_max_position_embeddings"`
 		Theta    *float64 `json:"rope_theta"`
 	}
-	if err := json.Unmarshal(raw, &r); err != nil {
+	if err := unmarshal(raw, &r, false); err != nil {
 		return malformed("config.json: scaling of the rotary embedding: %w", err)
 	}
 	if r.Type == "" {

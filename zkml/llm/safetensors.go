@@ -9,6 +9,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -152,40 +153,76 @@ func eachField(object []byte, field func(key string, value json.RawMessage) erro
 	return nil
 }
 
+// unmarshal reads the fields of a JSON object, whose names must be exact and come once: other readers take other ones of several that are spelt alike,
+// and would have another model. Only if exact are there to be no further fields.
+func unmarshal(object []byte, into any, exact bool) error {
+	known := reflect.TypeOf(into).Elem()
+	err := eachField(object, func(key string, _ json.RawMessage) error {
+		for i := range known.NumField() {
+			if name := known.Field(i).Tag.Get("json"); name != key && strings.EqualFold(name, key) {
+				return fmt.Errorf("field %s, expected %s", onnx.Quote(key), name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	d := json.NewDecoder(bytes.NewReader(object))
+	if exact {
+		d.DisallowUnknownFields()
+	}
+	return d.Decode(into)
+}
+
 // parseEntry reads one tensor's type, shape and place.
 func parseEntry(raw json.RawMessage, size int) (entry, error) {
 	var t struct {
-		Kind    string  `json:"dtype"`
-		Shape   []int64 `json:"shape"`
-		Offsets []int64 `json:"data_offsets"`
+		Kind    string   `json:"dtype"`
+		Shape   []*int64 `json:"shape"`
+		Offsets []*int64 `json:"data_offsets"`
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&t); err != nil {
+	if err := unmarshal(raw, &t, true); err != nil {
 		return entry{}, err
+	}
+	shape, ok := present(t.Shape)
+	offsets, all := present(t.Offsets)
+	if !ok || !all {
+		return entry{}, errors.New("null among the numbers of shape or data_offsets")
 	}
 	width := widthOf(t.Kind)
 	switch {
 	case width == 0:
 		return entry{}, fmt.Errorf("unknown dtype %s", onnx.Quote(t.Kind))
-	case t.Shape == nil || len(t.Shape) > 8:
-		return entry{}, fmt.Errorf("a shape of %d axes, expected 0 to 8", len(t.Shape))
-	case len(t.Offsets) != 2 || t.Offsets[0] < 0 || t.Offsets[0] > t.Offsets[1] || t.Offsets[1] > int64(size):
-		return entry{}, fmt.Errorf("data_offsets %v, expected two increasing numbers up to %d", t.Offsets, size)
+	case t.Shape == nil || len(shape) > 8:
+		return entry{}, fmt.Errorf("a shape of %d axes, expected 0 to 8", len(shape))
+	case len(offsets) != 2 || offsets[0] < 0 || offsets[0] > offsets[1] || offsets[1] > int64(size):
+		return entry{}, fmt.Errorf("data_offsets %v, expected two increasing numbers up to %d", offsets, size)
 	}
-	e := entry{kind: t.Kind, begin: int(t.Offsets[0]), end: int(t.Offsets[1])}
+	e := entry{kind: t.Kind, begin: int(offsets[0]), end: int(offsets[1])}
 	n := int64(width)
-	for _, s := range t.Shape {
-		if s < 0 || s > 0 && n > int64(size)/s {
-			return entry{}, fmt.Errorf("shape %v needs more than the file's %d bytes", t.Shape, size)
+	for _, d := range shape {
+		if d < 0 || d > 0 && n > int64(size)/d {
+			return entry{}, fmt.Errorf("shape %v needs more than the file's %d bytes", shape, size)
 		}
-		n *= s
-		e.shape = append(e.shape, int(s))
+		n *= d
+		e.shape = append(e.shape, int(d))
 	}
-	if n != t.Offsets[1]-t.Offsets[0] {
-		return entry{}, fmt.Errorf("%d bytes of data, expected %d for shape %v of %s", t.Offsets[1]-t.Offsets[0], n, t.Shape, t.Kind)
+	if n != offsets[1]-offsets[0] {
+		return entry{}, fmt.Errorf("%d bytes of data, expected %d for shape %v of %s", offsets[1]-offsets[0], n, shape, t.Kind)
 	}
 	return e, nil
+}
+
+// present are the numbers of a list without nulls, which would pass for zeros.
+func present(list []*int64) (out []int64, ok bool) {
+	for _, v := range list {
+		if v == nil {
+			return nil, false
+		}
+		out = append(out, *v)
+	}
+	return out, true
 }
 
 // Checkpoint is a folder with config.json and the weights in one or several safetensors files. It is not safe for concurrent use.
@@ -239,7 +276,10 @@ func (c *Checkpoint) open() error {
 	var parsed struct {
 		Map json.RawMessage `json:"weight_map"`
 	}
-	if err := json.Unmarshal(index.Bytes, &parsed); err != nil || len(parsed.Map) == 0 {
+	if err := unmarshal(index.Bytes, &parsed, false); err != nil {
+		return malformed("%s: %w", indexName, err)
+	}
+	if len(parsed.Map) == 0 {
 		return malformed("%s has no weight_map", indexName)
 	}
 	files := map[string]map[string]bool{} // file -> tensors that it must hold
