@@ -164,25 +164,41 @@ func DecodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
 
 // differs names the field of one of several outputs that is not what it must be; all three must be there.
 func differs(text []byte, want *Output) string {
+	o, err := decodeOutput(text)
+	switch {
+	case err != nil:
+		return " (" + err.Error() + ")"
+	case o.Name != want.Name:
+		return ".name"
+	case !slices.Equal(o.Shape, want.Shape):
+		return ".shape"
+	case !near(o.Values, want.Values):
+		return ".values"
+	}
+	return ""
+}
+
+// decodeOutput reads one of several outputs, which has all three fields.
+func decodeOutput(text []byte) (o Output, err error) {
 	var f struct {
 		name   *string
 		shape  []*int
 		values []*float64
 	}
 	if err := DecodeObject(text, map[string]any{"name": &f.name, "shape": &f.shape, "values": &f.values}); err != nil {
-		return " (" + err.Error() + ")"
+		return o, err
 	}
-	shape, bad := present(f.shape)
-	values, err := present(f.values)
-	switch {
-	case f.name == nil || *f.name != want.Name:
-		return ".name"
-	case bad != nil || !slices.Equal(shape, want.Shape):
-		return ".shape"
-	case err != nil || !near(values, want.Values):
-		return ".values"
+	if f.name == nil || f.shape == nil || f.values == nil {
+		return o, errors.New("name, shape or values are missing")
 	}
-	return ""
+	o.Name = *f.name
+	if o.Shape, err = present(f.shape); err != nil {
+		return o, fmt.Errorf("shape: %w", err)
+	}
+	if o.Values, err = present(f.values); err != nil {
+		return o, fmt.Errorf("values: %w", err)
+	}
+	return o, nil
 }
 
 // present are the values of a list without nulls, which would pass for zeros.

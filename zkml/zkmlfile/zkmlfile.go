@@ -98,32 +98,62 @@ func answerInputs(data []byte, inputs []tensorio.Input) (values []float64, ok bo
 	if !bytes.HasPrefix(bytes.TrimLeft(data, " \t\r\n"), []byte("{")) || slices.ContainsFunc(inputs, func(in tensorio.Input) bool { return in.Name == "output_data" }) {
 		return nil, false, nil
 	}
-	var f struct {
-		Output  []json.RawMessage `json:"output_data"`
-		Kind    string            `json:"kind"`
-		Values  []float64         `json:"values"`
-		Outputs []Output          `json:"outputs"`
-	}
-	if json.Unmarshal(data, &f) != nil || len(f.Output) == 0 {
+	var names map[string]json.RawMessage
+	if json.Unmarshal(data, &names) != nil || len(names["output_data"]) == 0 {
 		return nil, false, nil
 	}
-	if f.Kind != graph.NoPost.Kind.String() {
-		return nil, true, fmt.Errorf("an answer whose values are %s, which no piece of a model takes", f.Kind)
-	}
-	if len(f.Output) == 1 && len(inputs) == 1 {
-		f.Outputs = []Output{{Name: inputs[0].Name, Shape: inputs[0].Shape, Values: f.Values}}
+	list, err := answerOutputs(data, inputs)
+	if err != nil {
+		return nil, true, err
 	}
 	for _, in := range inputs {
-		i := slices.IndexFunc(f.Outputs, func(o Output) bool { return o.Name == in.Name })
+		i := slices.IndexFunc(list, func(o Output) bool { return o.Name == in.Name })
 		if i < 0 {
 			return nil, true, fmt.Errorf("an answer without the output %s, which is an input here", tensorio.Name(in.Name))
 		}
-		if o := &f.Outputs[i]; !slices.Equal(o.Shape, in.Shape) || len(o.Values) != tensorio.Elements(in.Shape) {
+		if o := &list[i]; !slices.Equal(o.Shape, in.Shape) || len(o.Values) != tensorio.Elements(in.Shape) {
 			return nil, true, fmt.Errorf("the answer's %s has %d values and shape %s, want %s", tensorio.Name(in.Name), len(o.Values), tensorio.ShapeText(o.Shape), tensorio.ShapeText(in.Shape))
 		}
-		values = append(values, f.Outputs[i].Values...)
+		values = append(values, list[i].Values...)
 	}
 	return values, true, nil
+}
+
+// answerOutputs are the outputs of an answer file as real numbers; one that has no name is that of the one input. There is one way to read it, as there is for
+// DecodeAnswer.
+func answerOutputs(data []byte, inputs []tensorio.Input) ([]Output, error) {
+	var f struct {
+		output, outputs []json.RawMessage
+		kind            string
+		values          []*float64
+		rest            json.RawMessage
+	}
+	if err := DecodeObject(data, map[string]any{"output_data": &f.output, "kind": &f.kind, "values": &f.values, "answer": &f.rest, "label": &f.rest,
+		"answers": &f.rest, "outputs": &f.outputs}); err != nil {
+		return nil, fmt.Errorf("not an output file: %w", err)
+	}
+	if f.kind != graph.NoPost.Kind.String() {
+		return nil, fmt.Errorf("an answer whose values are %s, which no piece of a model takes", tensorio.Name(f.kind))
+	}
+	if len(f.output) == 1 && len(inputs) == 1 {
+		values, err := present(f.values)
+		if err != nil {
+			return nil, fmt.Errorf("values: %w", err)
+		}
+		return []Output{{Name: inputs[0].Name, Shape: inputs[0].Shape, Values: values}}, nil
+	}
+	var list []Output
+	for i, text := range f.outputs {
+		o, err := decodeOutput(text)
+		if err != nil {
+			return nil, fmt.Errorf("outputs[%d]: %w", i, err)
+		}
+		if slices.ContainsFunc(list, func(other Output) bool { return other.Name == o.Name }) {
+			return nil, fmt.Errorf("outputs[%d]: the output %s occurs twice", i, tensorio.Name(o.Name))
+		}
+		list = append(list, o)
+	}
+	return list, nil
 }
 
 // Face is what a chain is from outside: a program without the steps in between.

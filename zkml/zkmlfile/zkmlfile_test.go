@@ -99,3 +99,52 @@ func TestImage(t *testing.T) {
 		}
 	}
 }
+
+// TestAmbiguousInput has answers of a piece, taken as inputs of the next one, that other readers of JSON could understand differently.
+func TestAmbiguousInput(t *testing.T) {
+	b := graph.NewBuilder("two")
+	sum := b.Linear("sum", []graph.Term{{Coef: 1, T: b.Input("a", []int{2}, 0, 9, 1)}, {Coef: 1, T: b.Input("b", nil, 0, 9, 1)}}, 0, 1)
+	two, _, err := b.Build(sum, graph.NoPost, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := takes(t, 1, 1)
+	const a, scalar = `{"name": "a", "shape": [2], "values": [1, 2]}`, `{"name": "b", "shape": [], "values": [3]}`
+	both := func(outputs string) string {
+		return `{"output_data": [[1, 2], [3]], "kind": "none", "outputs": [` + outputs + `]}`
+	}
+	for _, c := range []struct {
+		p    *graph.Program
+		text string
+		want []int32
+	}{
+		{one, `{"output_data": [[7]], "kind": "none", "values": [1], "answer": 0, "label": "x"}`, []int32{255}},
+		{two, both(a + "," + scalar), []int32{1, 2, 3}},
+		{two, both(scalar + "," + a), []int32{1, 2, 3}},
+	} {
+		if x, err := ReadInput(c.p, []byte(c.text)); err != nil || !slices.Equal(x, c.want) {
+			t.Errorf("%s: %v, %v", c.text, x, err)
+		}
+	}
+	for _, c := range []struct {
+		p          *graph.Program
+		text, want string
+	}{
+		{one, `{"output_data": [[7]], "kind": "none", "values": [1], "values": [0]}`, "occurs twice"},
+		{one, `{"output_data": [[7]], "kind": "none", "values": [1], "Values": [0]}`, "unknown field"},
+		{one, `{"output_data": [[7]], "kind": "none", "kind": "argmax", "values": [1]}`, "occurs twice"},
+		{one, `{"output_data": [[7]], "kind": "none", "values": [null]}`, "is null"},
+		{one, `{"output_data": [[7]], "kind": "none", "values": [1]} {}`, ""},
+		{two, both(a + "," + scalar + "," + a), "the output a occurs twice"},
+		{two, both(`{"name": "a", "shape": [2], "values": [1, 2], "values": [4, 5]},` + scalar), "occurs twice"},
+		{two, both(`{"name": "a", "shape": [2], "Shape": [1], "values": [1, 2]},` + scalar), "unknown field"},
+		{two, both(`{"name": "a", "shape": [null], "values": [1, 2]},` + scalar), "is null"},
+		{two, both(`{"name": "a", "shape": [2], "values": [1, null]},` + scalar), "is null"},
+		{two, both(`{"name": "a", "values": [1, 2]},` + scalar), "missing"},
+		{two, both(a), "without the output b"},
+	} {
+		if x, err := ReadInput(c.p, []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s is read as %v (%v), want %q", c.text, x, err, c.want)
+		}
+	}
+}
