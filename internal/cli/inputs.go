@@ -256,11 +256,9 @@ func (a *app) samplesAt(path string, inputs []tensorio.Input) ([][]float64, erro
 		if err != nil {
 			return nil, err
 		}
-		if len(files) > 1 && len(inputs) == 1 && tensorio.Detect(data) == tensorio.PNG {
-			if _, _, ok := tensorio.Batch(inputs[0].Shape); ok {
-				pictures, names = append(pictures, data), append(names, f)
-				continue
-			}
+		if len(files) > 1 && len(inputs) == 1 && tensorio.Detect(data) == tensorio.PNG && tensorio.InBatch(data, inputs[0].Shape) {
+			pictures, names = append(pictures, data), append(names, f)
+			continue
 		}
 		part, err := zkmlfile.ReadSamples(data, inputs)
 		if err != nil {

@@ -274,13 +274,22 @@ func TestPictureBatch(t *testing.T) {
 		}
 		writeFile(t, filepath.Join(in("d"), name+".png"), b.Bytes())
 	}
-	must(t, "calibrate", in("m.onnx"), "--batch", "3", "--data", in("d"), "-o", in("m.zkcal"))
-	must(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", in("m"))
-	answer := object(t, must(t, "prove", "--key", in("m.pk"), "--input", in("d"), "-o", in("x.proof"), "--json"))["answer"].(map[string]any)
-	if got := fmt.Sprint(answer["answers"]); got != "[0 1 0]" {
-		t.Errorf("answers %s of %v", got, answer)
+	f = onnxtest.New(17, "x", 0, 1, 2, 2) // whose key takes lists
+	flat := f.Node("Flatten", []string{"x"})
+	writeFile(t, in("flat.onnx"), f.Output(f.Node("MatMul", []string{flat, f.Floats("w", []float32{1, 0, 0, 1, 0, 0, 0, 0}, 4, 2)})).Bytes())
+	for _, m := range []string{"m", "flat"} {
+		must(t, "calibrate", in(m+".onnx"), "--batch", "3", "--data", in("d"), "-o", in(m+".zkcal"))
+		must(t, "setup", in(m+".onnx"), "--calibration", in(m+".zkcal"), "-o", in(m))
+		answer := object(t, must(t, "prove", "--key", in(m+".pk"), "--input", in("d"), "-o", in(m+".proof"), "--json"))["answer"].(map[string]any)
+		if got := fmt.Sprint(answer["answers"]); got != "[0 1 0]" {
+			t.Errorf("%s: answers %s of %v", m, got, answer)
+		}
+		must(t, "verify", "--key", in(m+".vk"), "--input", in("d"), "--output", in(m+".out.json"), in(m+".proof"))
 	}
-	must(t, "verify", "--key", in("m.vk"), "--input", in("d"), "--output", in("x.out.json"), in("x.proof"))
+	// A proof of another key is called that, whatever its answer looks like.
+	if r := run(t, "verify", "--key", in("flat.vk"), "--input", in("d"), "--output", in("m.out.json"), in("m.proof")); r.code != ExitRejected || !strings.Contains(r.err, "key digest") {
+		t.Errorf("another key: exit %d: %s", r.code, r.err)
+	}
 	r := run(t, "calibrate", in("m.onnx"), "--batch", "2", "--data", in("d"), "-o", in("n.zkcal"))
 	if r.code != ExitInput || !strings.Contains(r.err, "3 images in 3 files, the model takes batches of 2") {
 		t.Errorf("batches of two: exit %d: %s", r.code, r.err)

@@ -56,6 +56,9 @@ func (a *app) verifyCommand() *cobra.Command {
 					return err
 				}
 			}
+			if _, err := zkml.DecodeProof(vk, proof); err != nil { // first, as the answer of another key makes no sense here
+				return a.verifyError(args[0], err)
+			}
 			y, err := a.loadAnswer(answer, vk.Program())
 			if err != nil {
 				return a.reject(err, "")

@@ -18,7 +18,7 @@ const pngMagic = "\x89PNG\r\n\x1a\n"
 // height, width, with 1 or 3 channels; everything before must have length 1, but
 // for a first axis of a batch, for which so many images make one input.
 // 255 becomes 1. A sheet of several images is cut up, row by row. For a model
-// that takes a flat list the picture must have just as many pixels.
+// that takes a flat list, or a batch of them, the picture must have just as many pixels.
 // More than most images are refused before the picture is unpacked.
 func readPNG(file []byte, shape []int, most int) ([][]float64, error) {
 	config, err := png.DecodeConfig(bytes.NewReader(file))
@@ -26,7 +26,7 @@ func readPNG(file []byte, shape []int, most int) ([][]float64, error) {
 		return nil, fmt.Errorf("png: %w", err)
 	}
 	batch := 1
-	if one, n, ok := Batch(shape); ok {
+	if one, n, ok := batchOf(shape, config); ok {
 		shape, batch = one, n
 	}
 	channels, height, width, err := imageAxes(shape, config.Height, config.Width)
@@ -63,12 +63,30 @@ func readPNG(file []byte, shape []int, most int) ([][]float64, error) {
 	return batches(out, batch), nil
 }
 
-// Batch splits a shape of several images, n x channels x height x width, into that of one and their number. ok is false for other shapes.
-func Batch(shape []int) (one []int, n int, ok bool) {
-	if len(shape) != 4 || shape[0] < 2 {
+// InBatch reports whether a model of that shape takes a batch of pictures of the file's size: n x channels x height x width, or n lists of as many
+// numbers as the picture has.
+func InBatch(file []byte, shape []int) bool {
+	config, err := png.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return false
+	}
+	_, _, ok := batchOf(shape, config)
+	return ok
+}
+
+// batchOf splits a shape of several images into that of one and their number. ok is false for other shapes. Two axes are height and width,
+// unless the picture has the pixels of a row of them, which no picture of that height and width has.
+func batchOf(shape []int, picture image.Config) (one []int, n int, ok bool) {
+	if len(shape) < 2 || shape[0] < 2 {
 		return nil, 0, false
 	}
-	_, _, _, ok = ImageAxes(shape[1:])
+	switch len(shape) {
+	case 4:
+		_, _, _, ok = ImageAxes(shape[1:])
+	case 2:
+		pixels := int64(picture.Width) * int64(picture.Height)
+		ok = int64(shape[1]) == pixels || int64(shape[1]) == 3*pixels
+	}
 	return shape[1:], shape[0], ok
 }
 
@@ -86,12 +104,18 @@ func batches(images [][]float64, n int) [][]float64 {
 
 // ReadPictures reads files of pictures in a row as inputs of a batch, n of their images each. Errors name the file, by its place in names.
 func ReadPictures(names []string, files [][]byte, shape []int) ([][]float64, error) {
-	one, n, ok := Batch(shape)
-	if !ok {
-		return nil, fmt.Errorf("the model takes %s, no batch of images", ShapeText(shape))
-	}
 	var images [][]float64
+	n := 1
 	for i, file := range files {
+		config, err := png.DecodeConfig(bytes.NewReader(file))
+		if err != nil {
+			return nil, fmt.Errorf("%s: png: %w", names[i], err)
+		}
+		one, several, ok := batchOf(shape, config)
+		if !ok {
+			return nil, fmt.Errorf("%s: png: %d x %d pixels, the model takes %s, no batch of such pictures", names[i], config.Width, config.Height, ShapeText(shape))
+		}
+		n = several
 		part, err := readPNG(file, one, math.MaxInt)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", names[i], err)

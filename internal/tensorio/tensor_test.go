@@ -199,6 +199,22 @@ func TestPNGBatch(t *testing.T) {
 	if _, err := ReadPictures([]string{"a", "b"}, files[:2], []int{3, 3, 2, 4}); err == nil || !strings.Contains(err.Error(), "a: png: 3 x 2 pixels, the model takes 4 x 2") {
 		t.Errorf("another size: %v", err)
 	}
+	// Lists of as many numbers as pictures have pixels.
+	if got, err = ReadPictures([]string{"a", "b"}, [][]byte{white, pngFile(t, grayRamp(3, 2))}, []int{2, 6}); err != nil || len(got) != 1 || len(got[0]) != 12 || got[0][5] != 1 || got[0][6] != 0 {
+		t.Errorf("lists: %v (%v)", got, err)
+	}
+	if _, err := ReadPictures([]string{"a"}, [][]byte{white}, []int{2, 6}); err == nil || !strings.Contains(err.Error(), "1 images in 1 files, the model takes batches of 2") {
+		t.Errorf("half a batch of lists: %v", err)
+	}
+	if _, err := Read(white, []int{2, 6}); err == nil || !strings.Contains(err.Error(), "the model takes batches of 2") {
+		t.Errorf("one picture for two lists: %v", err)
+	}
+	if got, err := Read(white, []int{2, 3}); err != nil || len(got) != 1 { // height and width
+		t.Errorf("a picture: %v (%v)", got, err)
+	}
+	if InBatch(white, []int{2, 3}) || InBatch(white, []int{1, 6}) || !InBatch(white, []int{2, 6}) || !InBatch(white, []int{2, 18}) || !InBatch(white, []int{2, 3, 5, 5}) {
+		t.Error("shapes of batches")
+	}
 }
 
 // A header may promise far more pixels than its file can hold.
