@@ -242,3 +242,33 @@ func softmaxOf(row []float64) []float64 {
 	}
 	return out
 }
+
+// TestOldAxis has axes that count from the back in operator sets whose text does not mention such. Runtimes take them, and so do the files of some exporters.
+func TestOldAxis(t *testing.T) {
+	x := &onnx.Tensor{Shape: []int{1, 2, 3}, Real: []float32{1, 5, 2, 4, -3, 0}}
+	run := func(op string, axis int64) []float32 {
+		f := onnxtest.New(9, "x", 1, 2, 3)
+		m, err := onnx.Parse(f.Output(f.Node(op, []string{"x"}, onnxtest.Int("axis", axis))).Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatalf("%s, axis %d: %v", op, axis, err)
+		}
+		values, err := m.Run([]*onnx.Tensor{x})
+		if err != nil {
+			t.Fatalf("%s, axis %d: %v", op, axis, err)
+		}
+		out := values[m.Outputs[0]]
+		if out.Ints != nil {
+			for _, v := range out.Ints {
+				out.Real = append(out.Real, float32(v))
+			}
+		}
+		return out.Real
+	}
+	for _, op := range []string{"Softmax", "LogSoftmax", "ArgMax", "ArgMin"} {
+		for axis := int64(1); axis < 3; axis++ {
+			if got, want := run(op, axis-3), run(op, axis); !slices.Equal(got, want) {
+				t.Errorf("%s: axis %d gives %v, axis %d %v", op, axis-3, got, axis, want)
+			}
+		}
+	}
+}

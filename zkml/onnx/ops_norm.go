@@ -31,7 +31,7 @@ func (t *translation) softmaxAxes() ([]int, error) {
 	if t.opset() < 13 {
 		otherwise = 1
 	}
-	axis, err := t.axis(otherwise, rank, t.opset() >= 11)
+	axis, err := t.axis(otherwise, rank, true) // also before set 11, as runtimes do
 	if err != nil {
 		return nil, err
 	}

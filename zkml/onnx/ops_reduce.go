@@ -142,7 +142,7 @@ func (t *translation) negated(x int) int {
 // argExtreme translates ArgMax, and ArgMin as the ArgMax of -x.
 func (t *translation) argExtreme() error {
 	rank := len(t.value(0).Shape)
-	axis, err := t.axis(0, rank, t.opset() >= 11)
+	axis, err := t.axis(0, rank, true) // also before set 11, as runtimes do
 	if err != nil {
 		return err
 	}
