@@ -149,7 +149,8 @@ func parts(b *testing.B, q *device.Queue, pk *ProvingKey) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	end := l.plan.ParamsEnd()
+	stored := newStoredLayout(l.plan, pk.program(), pk.weights)
+	end := stored.bytes
 	timed := func(name string, f func() error) {
 		best := time.Duration(0)
 		for range 3 {
@@ -167,31 +168,42 @@ func parts(b *testing.B, q *device.Queue, pk *ProvingKey) {
 		}
 		b.ReportMetric(float64(best.Microseconds())/1000, name)
 	}
-	piece, err := device.AllocPinned[m31.Element](q.Device(), pieceWords)
+	piece, err := device.AllocPinned[byte](q.Device(), pieceBytes)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer piece.Free()
 	timed("fill-ms", func() error {
-		for at := 0; at < end; at += pieceWords {
-			l.plan.FillParams(pk.program(), pk.weights, at, piece.Slice(0, min(pieceWords, end-at)).Host())
+		for at := 0; at < end; at += pieceBytes {
+			stored.read(piece.Slice(0, min(pieceBytes, end-at)).Host(), at)
 		}
 		return nil
 	})
-	words, err := device.Alloc[m31.Element](q, end)
+	words, err := device.Alloc[byte](q, end)
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer words.Free()
 	timed("copy-ms", func() error {
-		for at := 0; at < end; at += pieceWords {
-			n := min(pieceWords, end-at)
+		for at := 0; at < end; at += pieceBytes {
+			n := min(pieceBytes, end-at)
 			if err := words.Slice(at, at+n).CopyFromPinned(q, piece.Slice(0, n)); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	there, err := stored.upload(q, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer there.free()
+	stack, err := device.Alloc[m31.Element](q, 1<<l.plan.Stacks[plan.Parameters].Vars)
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stack.Free()
+	timed("widen-ms", func() error { return there.widen(q, stack) })
 	params := pk.vk.Inference().Commitments[plan.Parameters]
 	codeword := 4 * 1 << params.Vars()
 	i := 0

@@ -9,20 +9,22 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
-// pieceWords is the number of words that weights cross the bus by: long enough for its full rate, short enough that making the next piece
-// meanwhile takes little memory.
-const pieceWords = 1 << 22
+// pieceBytes is what weights cross the bus by: long enough for its full rate, short enough that copying the next piece to page-locked memory
+// meanwhile takes little of it.
+const pieceBytes = 1 << 24
 
 // Uploader is two pieces of page-locked memory by which weights get to devices: one is filled while the other is copied. Getting such memory, and
 // giving it back, stops a device, so whoever loads keys beside proofs keeps one. It is for one load at a time.
-type Uploader struct{ pieces [2]device.Pinned[m31.Element] }
+type Uploader struct{ pieces [2]device.Pinned[byte] }
 
 // NewUploader gets the memory, for loads to any GPU of dev's machine.
-func NewUploader(dev *device.Device) (*Uploader, error) {
+func NewUploader(dev *device.Device) (*Uploader, error) { return newUploader(dev, pieceBytes) }
+
+func newUploader(dev *device.Device, bytes int) (*Uploader, error) {
 	u := new(Uploader)
 	for i := range u.pieces {
 		var err error
-		if u.pieces[i], err = device.AllocPinned[m31.Element](dev, pieceWords); err != nil {
+		if u.pieces[i], err = device.AllocPinned[byte](dev, bytes); err != nil {
 			return nil, errors.Join(fmt.Errorf("memory for loading weights: %w", err), u.Close())
 		}
 	}
@@ -52,27 +54,10 @@ func (pk *ProvingKey) params(q *device.Queue, pl *plan.Plan, to device.Buffer[m3
 		pl.FillParams(pk.program(), pk.weights, 0, to.Host())
 		return q.Err()
 	}
-	if via == nil {
-		var err error
-		if via, err = NewUploader(q.Device()); err != nil {
-			return err
-		}
-		defer via.Close() //nolint:errcheck // memory on the host, whose loss changes nothing
-	}
-	end := pl.ParamsEnd()
-	if err := to.Slice(end, to.Len()).Zero(q); err != nil {
+	stored, err := newStoredLayout(pl, pk.program(), pk.weights).upload(q, via)
+	if err != nil {
 		return err
 	}
-	for at, i := 0, 0; at < end; at, i = at+pieceWords, 1-i {
-		n := min(pieceWords, end-at)
-		piece := via.pieces[i].Slice(0, n)
-		pl.FillParams(pk.program(), pk.weights, at, piece.Host()) // while the piece before is copied
-		if err := q.Sync(); err != nil {
-			return err
-		}
-		if err := to.Slice(at, at+n).CopyFromPinned(q, piece); err != nil {
-			return err
-		}
-	}
-	return q.Sync()
+	defer stored.free()
+	return stored.widen(q, to)
 }

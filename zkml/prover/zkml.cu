@@ -8,6 +8,54 @@
 // The integer of least absolute value with residue v.
 DEVICE_INLINE i32 integer(u32 v) { return v > M31_P / 2 ? (i32)(v - M31_P) : (i32)v; }
 
+// ---- parameters --------------------------------------------------------------------
+
+// A parameter as it is stored: its first byte, bytes of a value, its axes.
+struct param {
+  u64 at, width, axes, naxes;
+};
+
+DEVICE_INLINE i32 stored(const u8 *__restrict__ p, u32 width, u32 e) {
+  if (width == 1) return ((const signed char *)p)[e];
+  if (width == 2) return ((const short *)p)[e];
+  return ((const i32 *)p)[e];
+}
+
+// zkml_params makes the n words of the parameters' stack out of integers of 1, 2 or 4
+// bytes, a tensor after the other without padding. Where each of the params begins in
+// the stack, in order, is followed by what they are; from `end` on there are none. A
+// thread does four words.
+extern "C" __global__ void __launch_bounds__(256) zkml_params(u32 *__restrict__ stack, const u8 *__restrict__ bytes,
+                                                              const u64 *__restrict__ desc, u32 params, u32 end, u32 n) {
+  u32 first = 4 * (blockIdx.x * blockDim.x + threadIdx.x);
+  if (first >= n) return;
+  u32 k = 0;
+  for (u32 above = params; above - k > 1;) {
+    u32 middle = (k + above) / 2;
+    if ((u32)desc[middle] <= first) k = middle;
+    else above = middle;
+  }
+  for (u32 w = first; w < n && w < first + 4; w++) {
+    u32 v = 0;
+    if (w < end) {
+      if (k + 1 < params && (u32)desc[k + 1] <= w) k++;
+      const param &p = ((const param *)(desc + params))[k];
+      const u64 *axes = desc + p.axes;
+      u32 left = w - (u32)desc[k], element = 0, stride = 1;
+      bool real = true;
+      for (u32 a = 0; a < (u32)p.naxes; a++) {
+        u32 vars = (u32)axes[2 * a], extent = (u32)axes[2 * a + 1], at = left & ((1u << vars) - 1);
+        real = real && at < extent;
+        element += at * stride;
+        stride *= extent;
+        left >>= vars;
+      }
+      if (real) v = m31_from_i32(stored(bytes + p.at, (u32)p.width, element));
+    }
+    stack[w] = v;
+  }
+}
+
 // ---- the statement -----------------------------------------------------------------
 
 // zkml_state takes an output, of n entries with its padding, to what is stated of it:
