@@ -49,10 +49,22 @@ func (c *CommittedM31) Absorb(q *device.Queue, tr *transcriptprover.Transcript) 
 	return absorbRoot(q, tr, c.params.CommitmentWords([8]m31.Element{}), c.RootBuffer())
 }
 
-// Bytes is the device memory of the codewords and the tree, rounded to digests.
-func (c *CommittedM31) Bytes() int64 { return commitBytes(c.params.Inner(), 0) }
+// Bytes is the device memory of the codewords, while they are there, and of the tree, rounded to digests.
+func (c *CommittedM31) Bytes() int64 {
+	n := treeBytes(c.params.Inner(), 0)
+	if c.inner.tree.words.Len() > 0 {
+		n += codeBytes(c.params.Inner(), 0)
+	}
+	return n
+}
 
 // MemoryM31 is the device memory that a commitment takes beside its table, and about what opening it takes besides.
 func MemoryM31(p *whir.M31Params) (commitment, opening int64) {
 	return commitBytes(p.Inner(), 0), openBytes(p.Inner())
+}
+
+// MemoryShedM31 is MemoryM31 for a commitment without codewords ([CommittedM31.Shed]): its tree, and what opening it takes with the
+// codewords for a while.
+func MemoryShedM31(p *whir.M31Params) (tree, opening int64) {
+	return treeBytes(p.Inner(), 0), openBytes(p.Inner()) + codeBytes(p.Inner(), 0)
 }

@@ -109,8 +109,32 @@ func (c *CommittedM31) Words() ([]m31.Element, error) {
 	return c.params.CommitmentWords(root), nil
 }
 
+// Shed gives the memory of the codewords back and keeps the tree. An opening then makes them again, once it knows which rows it needs, and
+// gives them back. No opening may be going on.
+func (c *CommittedM31) Shed() { c.inner.shed() }
+
+// Over is the commitment with its table at another place of the same device, where the same values must lie; c's own may then be given back. It has
+// c's tree, which must live as long, and no codewords, as after [CommittedM31.Shed]. It waits for c's root.
+func (c *CommittedM31) Over(table device.Buffer[m31.Element]) (*CommittedM31, error) {
+	if table.Len() != 1<<c.params.Vars() {
+		return nil, fmt.Errorf("whir: table of %d values does not fit the commitment", table.Len())
+	}
+	symbols := device.View[m31.CM31](table)
+	if c.params.Vars() == 1 {
+		symbols = c.padded
+	}
+	inner, err := c.inner.over([]device.Buffer[m31.CM31]{symbols})
+	if err != nil {
+		return nil, err
+	}
+	return &CommittedM31{params: c.params, inner: inner, padded: c.padded}, nil
+}
+
 // Free gives the memory of the codewords and the tree back.
 func (c *CommittedM31) Free() {
+	if c.inner.lent {
+		return
+	}
 	c.inner.Free()
 	c.padded.Free()
 	c.owned.Free()

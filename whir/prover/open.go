@@ -293,7 +293,16 @@ func (o *opener[W, F, E]) collect() (*whir.Proof[W, E], error) {
 	}
 	openings := make([]*merkleprover.Pending[W], len(indices))
 	for i, t := range o.oracles {
-		if openings[i], err = t.tree.Gather(o.q, t.words, t.layout, indices[i]); err != nil {
+		words := t.words
+		if words.Len() == 0 { // they were shed, so this is round 0
+			code, err := o.encode(o.q)
+			o.held = append(o.held, code)
+			if err != nil {
+				return nil, err
+			}
+			words = device.View[W](code)
+		}
+		if openings[i], err = t.tree.Gather(o.q, words, t.layout, indices[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -314,7 +323,13 @@ func (o *opener[W, F, E]) collect() (*whir.Proof[W, E], error) {
 }
 
 // openBytes is about the memory that opening takes besides the commitment.
-func (c *Committed[W, F, E]) openBytes() int64 { return openBytes(c.params) }
+func (c *Committed[W, F, E]) openBytes() int64 {
+	n := openBytes(c.params)
+	if c.tree.words.Len() == 0 {
+		n += codeBytes(c.params, 0)
+	}
+	return n
+}
 
 func openBytes(p *whir.Params) (n int64) {
 	for i := 1; i < p.Rounds(); i++ {

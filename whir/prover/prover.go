@@ -62,7 +62,8 @@ type Committed[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	q      *device.Queue
 	params *whir.Params
 	tables []device.Buffer[F]
-	tree   *oracle[W]
+	tree   *oracle[W] // whose words are not there once they were shed
+	lent   bool       // the tree is another commitment's
 	tamper tamper[W, E]
 
 	reading sync.Mutex
@@ -94,9 +95,12 @@ type tamper[W field.Base[W], E any] struct {
 }
 
 // commitBytes is the memory of round i's codewords and tree.
-func commitBytes(p *whir.Params, i int) int64 {
-	leaves := int64(1) << p.LogLeaves(i)
-	return leaves*4*int64(p.RowWords(i)) + leaves*32*int64(p.Arity())/int64(p.Arity()-1)
+func commitBytes(p *whir.Params, i int) int64 { return codeBytes(p, i) + treeBytes(p, i) }
+
+func codeBytes(p *whir.Params, i int) int64 { return 4 * int64(p.RowWords(i)) << p.LogLeaves(i) }
+
+func treeBytes(p *whir.Params, i int) int64 {
+	return 32 << p.LogLeaves(i) * int64(p.Arity()) / int64(p.Arity()-1)
 }
 
 func commit[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Queue, v *variant[W, F, E], p *whir.Params, tables []device.Buffer[F], t tamper[W, E]) (*Committed[W, F, E], error) {
@@ -118,18 +122,8 @@ func commit[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Q
 		return nil, fmt.Errorf("whir: commit to %d tables of 2^%d symbols: %w", p.Batch(), p.Vars(), err)
 	}
 	defer q.Span("whir commit")()
-	fold, logLeaves := p.Round(0).Fold, p.LogLeaves(0)
-	part := 1 << (fold + logLeaves)
-	code, err := device.Alloc[F](q, part*len(tables))
-	if err != nil {
-		return nil, fmt.Errorf("whir: commit: %w", err)
-	}
 	c := &Committed[W, F, E]{v: v, q: q, params: p, tables: tables, tamper: t}
-	for a, table := range tables {
-		if err == nil {
-			err = ntt.Encode(q, v.field, code.Slice(a*part, (a+1)*part), table, 1<<fold, logLeaves, p.Vars()-fold)
-		}
-	}
+	code, err := c.encode(q)
 	if err == nil {
 		c.tree, err = c.hash(q, 0, device.View[W](code), v.scheme.Spec.SymbolWords)
 	}
@@ -138,6 +132,22 @@ func commit[W field.Base[W], F field.Element[F], E field.Element[E]](q *device.Q
 		return nil, fmt.Errorf("whir: commit: %w", err)
 	}
 	return c, nil
+}
+
+// encode enqueues the codewords of the tables.
+func (c *Committed[W, F, E]) encode(q *device.Queue) (code device.Buffer[F], err error) {
+	p := c.params
+	fold, logLeaves := p.Round(0).Fold, p.LogLeaves(0)
+	part := 1 << (fold + logLeaves)
+	if code, err = device.Alloc[F](q, part*len(c.tables)); err != nil {
+		return code, err
+	}
+	for a, table := range c.tables {
+		if err = ntt.Encode(q, c.v.field, code.Slice(a*part, (a+1)*part), table, 1<<fold, logLeaves, p.Vars()-fold); err != nil {
+			break
+		}
+	}
+	return code, err
 }
 
 // hash enqueues the tree of round i's codewords.
@@ -181,7 +191,27 @@ func (c *Committed[W, F, E]) Words() ([]W, error) {
 
 // Free gives the memory of the codewords and the tree back. The tables are the
 // caller's.
-func (c *Committed[W, F, E]) Free() { c.tree.free() }
+func (c *Committed[W, F, E]) Free() {
+	if !c.lent {
+		c.tree.free()
+	}
+}
+
+// shed gives the memory of the codewords back.
+func (c *Committed[W, F, E]) shed() {
+	c.tree.words.Free()
+	c.tree.words = device.Buffer[W]{}
+}
+
+// over is the commitment with its tables at other places, without codewords.
+func (c *Committed[W, F, E]) over(tables []device.Buffer[F]) (*Committed[W, F, E], error) {
+	root, err := c.Root()
+	if err != nil {
+		return nil, err
+	}
+	tree := &oracle[W]{layout: c.tree.layout, tree: c.tree.tree}
+	return &Committed[W, F, E]{v: c.v, q: c.q, params: c.params, tables: tables, tree: tree, lent: true, tamper: c.tamper, root: &root}, nil
+}
 
 // Open proves that the tables satisfy the statement. The transcript must have
 // absorbed the commitment's Words. The statement is not checked: the proof of a
