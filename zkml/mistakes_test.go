@@ -1,6 +1,7 @@
 package zkml
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -51,7 +52,18 @@ func TestMistakes(t *testing.T) {
 			t.Errorf("no test and no reason: %s", row)
 		}
 	}
-	if rows < 23 {
-		t.Errorf("%d mistakes", rows)
+	// TestClasses has as many adversaries as the table has lines, numbered.
+	classes, err := os.ReadFile(filepath.Join("prover", "classes_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers := regexp.MustCompile(`(?m)^\t\t\{"(\d\d) `).FindAllSubmatch(classes, -1)
+	for i, m := range numbers {
+		if string(m[1]) != fmt.Sprintf("%02d", i+1) {
+			t.Errorf("class %d is numbered %s", i+1, m[1])
+		}
+	}
+	if rows != len(numbers) || rows < 23 {
+		t.Errorf("%d mistakes, %d classes of adversaries", rows, len(numbers))
 	}
 }

@@ -29,14 +29,19 @@ import (
 	"time"
 )
 
-// Mutant is one change of one file.
+// Mutant is one change of one file, and more where prover and verifier have to change alike.
 type Mutant struct {
-	Name     string // what no longer holds
-	File     string // within the repository
-	Old, New string // Old occurs exactly once in File
-	Package  string // whose tests must notice, such as "./sumcheck"
-	Tests    string // regular expression of their names; never the mutants' own test
+	Name     string   // what no longer holds
+	File     string   // within the repository
+	Old, New string   // Old occurs exactly once in File
+	More     []Change // of other places
+	Package  string   // whose tests must notice, such as "./sumcheck"
+	Tests    string   // regular expression of their names; never the mutants' own test
+	Says     string   // what the tests must print, if anything, so that they notice what they are about
 }
+
+// Change is a text of a file that occurs there once, and what it becomes.
+type Change struct{ File, Old, New string }
 
 // Outcome of trying a mutant.
 type Outcome int
@@ -46,9 +51,12 @@ const (
 	Killed   Outcome = iota // a test failed
 	Survived                // all tests passed
 	Broken                  // it was never tested: no build, no such test, no such text
+	Unsaid                  // a test failed, but did not print what it should
 )
 
-func (o Outcome) String() string { return [...]string{"killed", "survived", "broken"}[o] }
+func (o Outcome) String() string {
+	return [...]string{"killed", "survived", "broken", "killed by something else"}[o]
+}
 
 const (
 	variable = "ZKWARP_MUTANTS"
@@ -120,25 +128,9 @@ func Try(ctx context.Context, dir string, m Mutant) (Outcome, string, error) {
 	if err != nil {
 		return Broken, "", err
 	}
-	path := filepath.Join(root, filepath.FromSlash(m.File))
-	text, err := os.ReadFile(path)
+	overlay, err := m.overlay(root, dir)
 	if err != nil {
 		return Broken, "", fmt.Errorf("mutant %q: %w", m.Name, err)
-	}
-	if n := strings.Count(string(text), m.Old); n != 1 || m.Old == m.New {
-		return Broken, "", fmt.Errorf("mutant %q: %d places in %s to change, want 1", m.Name, n, m.File)
-	}
-	changed := filepath.Join(dir, "mutant.go")
-	if err := os.WriteFile(changed, []byte(strings.Replace(string(text), m.Old, m.New, 1)), 0o600); err != nil {
-		return Broken, "", err
-	}
-	overlay := filepath.Join(dir, "overlay.json")
-	data, err := json.Marshal(map[string]map[string]string{"Replace": {path: changed}})
-	if err != nil {
-		return Broken, "", err
-	}
-	if err := os.WriteFile(overlay, data, 0o600); err != nil {
-		return Broken, "", err
 	}
 
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -158,11 +150,46 @@ func Try(ctx context.Context, dir string, m Mutant) (Outcome, string, error) {
 		return Broken, s, fmt.Errorf("mutant %q: %w", m.Name, err)
 	case strings.Contains(s, "[build failed]") || strings.Contains(s, "[setup failed]"):
 		return Broken, s, nil
+	case m.Says != "" && !strings.Contains(s, m.Says):
+		return Unsaid, s, nil
 	case ctx.Err() != nil || strings.Contains(s, "--- FAIL") || strings.Contains(s, "panic:"):
 		return Killed, s, nil // that it never ends was noticed too
 	default:
 		return Broken, s, nil
 	}
+}
+
+// overlay writes the changed files and a list of them, which it returns the path of.
+func (m *Mutant) overlay(root, dir string) (string, error) {
+	texts := map[string]string{} // by path, with the changes so far
+	for _, c := range append([]Change{{m.File, m.Old, m.New}}, m.More...) {
+		path := filepath.Join(root, filepath.FromSlash(c.File))
+		text, ok := texts[path]
+		if !ok {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return "", err
+			}
+			text = string(data)
+		}
+		if n := strings.Count(text, c.Old); n != 1 || c.Old == c.New {
+			return "", fmt.Errorf("%d places in %s to change, want 1", n, c.File)
+		}
+		texts[path] = strings.Replace(text, c.Old, c.New, 1)
+	}
+	replace := map[string]string{}
+	for path, text := range texts {
+		replace[path] = filepath.Join(dir, fmt.Sprintf("mutant%d.go", len(replace)))
+		if err := os.WriteFile(replace[path], []byte(text), 0o600); err != nil {
+			return "", err
+		}
+	}
+	data, err := json.Marshal(map[string]map[string]string{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	list := filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, data, 0o600)
 }
 
 // moduleRoot is the folder of the go.mod above the working folder.

@@ -33,6 +33,16 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("%s: %v, want %v\n%s", c.name, got, c.want, out)
 		}
 	}
+	// Two changes that undo each other, and a failure that says something else.
+	two := base
+	two.New, two.More = "return bits.Len(uint(k)) + 1", []Change{{base.File, "bits.Len(uint(k)) + 1", "bits.Len(uint(k-1))"}}
+	other := base
+	other.New, other.Says = "return bits.Len(uint(k))", "no test prints this"
+	for want, m := range map[Outcome]Mutant{Survived: two, Unsaid: other} {
+		if got, out, err := Try(t.Context(), t.TempDir(), m); err != nil || got != want {
+			t.Errorf("%v (%v), want %v\n%s", got, err, want, out)
+		}
+	}
 	stale := base
 	stale.Old = "no such text"
 	if _, _, err := Try(t.Context(), t.TempDir(), stale); err == nil || !strings.Contains(err.Error(), "0 places") {

@@ -65,6 +65,7 @@ func TestMutants(t *testing.T) {
 		{Name: "padding of committed tensors not checked", File: committed, Old: "if q.Padded() {", New: "if false {", Tests: "TestCommittedInputs"},
 		{Name: "copies of outputs not compared", File: committed, Old: "fresh = append(fresh, l.relate(stated, 0, []m31.Element{1}, []factor{{o, l.bindAt(out)}})...)", New: "_ = stated", Tests: "TestCommittedOutputs"},
 	}...)
+	list = append(list, classMutants()...)
 	for i := range list {
 		list[i].Package = "./zkml/prover"
 	}
