@@ -5,6 +5,8 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -75,7 +77,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	return c
 }
 
-// inspected prints what was found, and writes the page if one is wanted.
+// inspected prints what was found, and writes the page if one is wanted. A model that cannot be proved is described and an error all the same.
 func (a *app) inspected(v *view, html string) error {
 	if html != "" {
 		var page bytes.Buffer
@@ -86,10 +88,13 @@ func (a *app) inspected(v *view, html string) error {
 			return err
 		}
 		if html == "-" {
-			return nil
+			return v.refused
 		}
 	}
-	return a.result(v, "%s", v.text())
+	if err := a.result(v, "%s", v.text()); err != nil {
+		return err
+	}
+	return v.refused
 }
 
 // calibrationMagic begins calibration files (docs/onnx.md).
@@ -164,7 +169,7 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 	parsed, err := a.loadModelData(path, data, m)
 	uses, unreadable := onnx.Survey(data)
 	switch {
-	case errors.Is(err, onnx.ErrMalformed):
+	case errors.Is(err, onnx.ErrMalformed) && !strings.EqualFold(filepath.Ext(path), ".onnx"):
 		return nil, inputError("%w; nor is it a file of zkwarp's", err)
 	case errors.Is(err, onnx.ErrUnsupported) && unreadable == nil:
 		return nil, withCode(ExitUnsupported, fmt.Errorf("%w%s", err, unknownOperators(uses)))

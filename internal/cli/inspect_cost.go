@@ -46,7 +46,7 @@ func unknownOperators(uses []onnx.OperatorUse) string {
 		}
 	}
 	if len(names) == 0 {
-		return "; the file has no operator that is unknown as such"
+		return ""
 	}
 	return "; operators that are not supported, with their nodes: " + strings.Join(names, ", ")
 }
@@ -71,7 +71,11 @@ func (a *app) addEstimate(v *view, path string, m *onnx.Model, e *estimate) erro
 		if err := a.enough("model "+path, modelBytes(m)); err != nil {
 			return err
 		}
-		c, _, err = quant.Calibrate(m, [][]float64{madeUp(m)}, quant.Options{ActivationBits: 8})
+		for _, least := range []float64{-1, 0.1} { // logarithms and roots take no negative numbers
+			if c, _, err = quant.Calibrate(m, [][]float64{madeUp(m, least)}, quant.Options{ActivationBits: 8}); err == nil || errors.Is(err, onnx.ErrUnsupported) {
+				break
+			}
+		}
 	}
 	var p *graph.Program
 	if err == nil {
@@ -82,10 +86,14 @@ func (a *app) addEstimate(v *view, path string, m *onnx.Model, e *estimate) erro
 		cost, err = zkml.CostOf(p, zkml.Committed, zkml.Commits{}, zkml.MinSecurity, whir.Options{})
 	}
 	switch {
-	case err != nil && (e.always || e.exact != nil || !errors.Is(err, onnx.ErrUnsupported)):
+	case err != nil && (e.always || e.exact != nil):
 		return modelError(path, err)
-	case err != nil: // the model can be read all the same
+	case errors.Is(err, onnx.ErrUnsupported): // the model can be described all the same
 		v.fact("integer program", oneLine(err.Error()))
+		v.refused = modelError(path, fmt.Errorf("on a made-up input: %w", err))
+		return nil
+	case err != nil: // which may be the made-up input's fault
+		v.fact("costs", fmt.Sprintf("not estimated: on a made-up input, %s; pass --calibration", oneLine(err.Error())))
 		return nil
 	}
 	v.fact("costs", from)
@@ -95,8 +103,8 @@ func (a *app) addEstimate(v *view, path string, m *onnx.Model, e *estimate) erro
 	return nil
 }
 
-// madeUp is an input of numbers between -1 and 1, and of integers within their bounds.
-func madeUp(m *onnx.Model) []float64 {
+// madeUp is an input of numbers between least and 1, and of integers within their bounds.
+func madeUp(m *onnx.Model, least float64) []float64 {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var x []float64
 	for _, id := range m.Inputs {
@@ -108,7 +116,7 @@ func madeUp(m *onnx.Model) []float64 {
 			case in.Int:
 				x = append(x, float64(in.Lo+rng.Int64N(min(in.Hi-in.Lo, 1<<20)+1)))
 			default:
-				x = append(x, 2*rng.Float64()-1)
+				x = append(x, least+(1-least)*rng.Float64())
 			}
 		}
 	}

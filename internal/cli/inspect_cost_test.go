@@ -81,6 +81,34 @@ func TestInspectLarge(t *testing.T) {
 	}
 }
 
+// A model of which no program can be made is described, and the exit code says so; one that a made-up input does not suit is none of them.
+func TestInspectRefused(t *testing.T) {
+	temp := t.TempDir()
+	in := func(name string) string { return filepath.Join(temp, name) }
+	f := onnxtest.New(17, "x", 4, 2)
+	wide := f.Node("Mul", []string{"x", f.Floats("huge", []float32{1e12}, 1)})
+	writeFile(t, in("m.onnx"), f.Output(f.Node("Add", []string{wide, "x"})).Bytes())
+	r := run(t, "inspect", in("m.onnx"), "--html", in("m.html"))
+	if r.code != ExitUnsupported || !strings.Contains(r.err, `(Add)`) || !strings.Contains(r.err, "too unequal") || !strings.Contains(r.out, "operator of the file") {
+		t.Errorf("unequal terms: exit %d: %s%s", r.code, r.err, r.out)
+	}
+	readBytes(t, in("m.html"))
+	f = onnxtest.New(17, "x", 4, 2)
+	writeFile(t, in("log.onnx"), f.Output(f.Node("Log", []string{"x"})).Bytes())
+	if out := must(t, "inspect", in("log.onnx")); !strings.Contains(out, "an estimate") {
+		t.Errorf("a logarithm: %s", out)
+	}
+	f = onnxtest.New(17, "x", 4, 2)
+	negative := f.Node("Log", []string{f.Node("Sub", []string{"x", f.Floats("one", []float32{1}, 1)})})
+	writeFile(t, in("none.onnx"), f.Output(negative).Bytes())
+	if out := must(t, "inspect", in("none.onnx")); !strings.Contains(out, "not estimated: on a made-up input") || !strings.Contains(out, "(Log)") {
+		t.Errorf("a logarithm of negative numbers: %s", out)
+	}
+	if r := run(t, "inspect", in("none.onnx"), "--estimate"); r.code != ExitInput {
+		t.Errorf("an estimate asked for: exit %d: %s", r.code, r.err)
+	}
+}
+
 // One proof covers a batch, whose samples are single inputs in a row; setup takes the length from the calibration.
 func TestBatch(t *testing.T) {
 	temp := t.TempDir()

@@ -14,6 +14,8 @@ type view struct {
 	Facts  []fact  `json:"facts"`
 	Tables []table `json:"tables,omitempty"`
 	nodes  []node  // of the graph, for pictures
+
+	refused error // why no integer program can be made of the model that is described
 }
 
 type fact struct {
