@@ -80,6 +80,7 @@ func RunSome(t *testing.T, n int, mutants []Mutant) {
 
 func run(t *testing.T, mutants []Mutant, most, stride int) {
 	t.Helper()
+	fresh(t, mutants)
 	setting, ci := os.Getenv(variable), os.Getenv("CI")
 	all, shared := setting == "all", setting == "" && ci != "" && ci != "0" && ci != "false"
 	switch {
@@ -110,6 +111,20 @@ func run(t *testing.T, mutants []Mutant, most, stride int) {
 		})
 	}
 	t.Logf("%d of %d mutants of %s tried", tried, len(mutants), mutants[0].File)
+}
+
+// fresh fails the test for mutants whose texts have changed since, whichever are tried today.
+func fresh(t *testing.T, mutants []Mutant) {
+	t.Helper()
+	root, err := moduleRoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range mutants {
+		if _, err := mutants[i].changed(root); err != nil {
+			t.Errorf("mutant %q: %v", mutants[i].Name, err)
+		}
+	}
 }
 
 // stride is about what a share is enough for.
@@ -159,23 +174,32 @@ func Try(ctx context.Context, dir string, m Mutant) (Outcome, string, error) {
 	}
 }
 
-// overlay writes the changed files and a list of them, which it returns the path of.
-func (m *Mutant) overlay(root, dir string) (string, error) {
-	texts := map[string]string{} // by path, with the changes so far
+// changed is the text of each file that is changed, by path.
+func (m *Mutant) changed(root string) (map[string]string, error) {
+	texts := map[string]string{}
 	for _, c := range append([]Change{{m.File, m.Old, m.New}}, m.More...) {
 		path := filepath.Join(root, filepath.FromSlash(c.File))
-		text, ok := texts[path]
+		text, ok := texts[path] // with the changes so far
 		if !ok {
 			data, err := os.ReadFile(path)
 			if err != nil {
-				return "", err
+				return nil, err
 			}
 			text = string(data)
 		}
 		if n := strings.Count(text, c.Old); n != 1 || c.Old == c.New {
-			return "", fmt.Errorf("%d places in %s to change, want 1", n, c.File)
+			return nil, fmt.Errorf("%d places in %s to change, want 1", n, c.File)
 		}
 		texts[path] = strings.Replace(text, c.Old, c.New, 1)
+	}
+	return texts, nil
+}
+
+// overlay writes the changed files and a list of them, which it returns the path of.
+func (m *Mutant) overlay(root, dir string) (string, error) {
+	texts, err := m.changed(root)
+	if err != nil {
+		return "", err
 	}
 	replace := map[string]string{}
 	for path, text := range texts {
