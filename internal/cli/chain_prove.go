@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
-	"fmt"
 	"os"
 	"slices"
 	"time"
@@ -59,16 +58,14 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 	}
 	found := make([]error, len(chain.Keys())) // why a file was not taken
 	if dir != "" {
-		o.Kept = func(k int, x []int32) ([]int32, []byte, bool) {
-			part, err := a.keptPart(keys, k, partFile(dir, k, partSuffix), x, tie)
-			if found[k] = err; part == nil {
-				return nil, nil, false
-			}
-			return part.Y, part.Proof, true
+		o.Kept = func(k int) (*chunks.PartProof, []*zkml.Opening) {
+			part, err := a.keptPart(partFile(dir, k, partSuffix))
+			found[k] = err
+			return part, nil
 		}
-		o.Proved = func(k int, y []int32, proof []byte) error {
-			data := (&chunks.PartProof{Chain: chain.Digest(), Part: k, Y: y, Proof: proof}).Encode()
-			return a.writeOver(output{path: partFile(dir, k, partSuffix), data: data})
+		o.Stale = func(k int, err error) { found[k] = err }
+		o.Proved = func(p *chunks.PartProof, _ []*zkml.Opening) error {
+			return a.writeOver(output{path: partFile(dir, p.Part, partSuffix), data: p.Encode()})
 		}
 	}
 	err := a.onDevices(name, chainWork(chain), func(all []*device.Device) error {
@@ -98,8 +95,8 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 	return out, nil
 }
 
-// keptPart reads the proof of a part that an earlier run has left, nil if there is none; the error says why one that is there does not hold.
-func (a *app) keptPart(keys *provers, k int, path string, x []int32, tie []byte) (*chunks.PartProof, error) {
+// keptPart reads the proof of a part that an earlier run has left, nil if there is none.
+func (a *app) keptPart(path string) (*chunks.PartProof, error) {
 	if _, err := os.Stat(path); err != nil {
 		return nil, nil //nolint:nilerror // there is none, or it cannot be seen
 	}
@@ -107,28 +104,7 @@ func (a *app) keptPart(keys *provers, k int, path string, x []int32, tie []byte)
 	if err != nil {
 		return nil, err
 	}
-	part, err := chunks.DecodePart(data)
-	if err != nil {
-		return nil, err
-	}
-	chain, pk := keys.chain, keys.keys[k]
-	switch want := chain.Digest(); {
-	case part.Chain != want:
-		return nil, fmt.Errorf("it is of the chain %x..., this one is %x", part.Chain[:8], want[:8])
-	case part.Part != k:
-		return nil, fmt.Errorf("it is of part %d, want %d", part.Part+1, k+1)
-	}
-	h, _, err := zkml.DecodeProofHeader(part.Proof)
-	if err != nil {
-		return nil, err
-	}
-	if want := zkml.DigestsOf(x, part.Y); h.Input != want.Input {
-		return nil, fmt.Errorf("it is for the input %x..., this one is %x", h.Input[:8], want.Input[:8])
-	}
-	if err := zkml.Verify(pk.VerifyingKey(), x, part.Y, part.Proof, &zkml.Options{Context: chain.Context(k, tie), Weights: pk.Weights()}); err != nil {
-		return nil, err
-	}
-	return part, nil
+	return chunks.DecodePart(data)
 }
 
 // removeParts takes away the files of parts that are in a proof now, and the folder if that empties it.

@@ -252,7 +252,7 @@ func TestStaleParts(t *testing.T) {
 		reason string
 	}{
 		{"nothing", func(string) {}, nil, 0, ""},
-		{"another input", func(string) {}, []string{"--input", other}, 3, "for the input"},
+		{"another input", func(string) {}, []string{"--input", other}, 3, "for another input"},
 		{"another context", func(string) {}, []string{"--context", "nonce"}, 3, "rejected"},
 		{"another chain", edit(1, func(p *chunks.PartProof) { p.Chain[0] ^= 1 }), nil, 1, "of the chain"},
 		{"another part", edit(1, func(p *chunks.PartProof) { p.Part = 2 }), nil, 1, "of part 3, want 2"},

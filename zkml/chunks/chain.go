@@ -19,14 +19,33 @@ const MaxParts = 1 << 12
 // Chain is the key of a chain of proofs: one key a part, and how the parts are wired. It is immutable.
 type Chain struct {
 	keys    []*zkml.VerifyingKey
+	ends    []ends // by part
 	inputs  [][]Source
 	outputs []Source
-	given   []*graph.Tensor // the chain's inputs
+	given   []*graph.Tensor         // the chain's inputs
+	givenAs []*zkml.CommittedTensor // how they are committed, nil where they are public
 	digest  [32]byte
 }
 
+// ends says which inputs and outputs of a part are committed, and how; nil where they are public.
+type ends struct{ in, out []*zkml.CommittedTensor }
+
+func endsOf(vk *zkml.VerifyingKey) ends {
+	p := vk.Program()
+	e := ends{make([]*zkml.CommittedTensor, len(p.Inputs)), make([]*zkml.CommittedTensor, len(p.Outputs))}
+	for _, t := range vk.Committed() {
+		if t.Output {
+			e.out[t.Index] = &t
+		} else {
+			e.in[t.Index] = &t
+		}
+	}
+	return e
+}
+
 // NewChain makes a chain. It checks that every input of a part comes from the statement or from an output of an earlier part, that both ends
-// agree on shape and scale, and that the reader takes every value within the bounds of what it reads. No output may be listed twice.
+// agree on shape and scale, and that the reader takes every value within the bounds of what it reads. Of each wire either both ends are public
+// or both are committed in one format, and so are all parts' inputs that are one input of the chain. No output may be listed twice.
 func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*Chain, error) {
 	c := &Chain{keys: slices.Clone(keys), outputs: slices.Clone(outputs)}
 	if len(keys) == 0 || len(keys) > MaxParts || len(keys) != len(inputs) {
@@ -34,15 +53,13 @@ func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*
 	}
 	for k, list := range inputs {
 		p := keys[k].Program()
-		if t := keys[k].Committed(); len(t) > 0 {
-			return nil, fmt.Errorf("chain: part %d has %s committed, expected that all inputs and outputs of parts are public", k+1, &t[0])
-		}
 		if len(list) != len(p.Inputs) {
 			return nil, fmt.Errorf("chain: part %d: wiring of %d inputs, its program has %d", k+1, len(list), len(p.Inputs))
 		}
 		c.inputs = append(c.inputs, slices.Clone(list))
+		c.ends = append(c.ends, endsOf(keys[k]))
 		for i, s := range list {
-			if err := c.wire(k, p.Tensor(p.Inputs[i]), s); err != nil {
+			if err := c.wire(k, i, s); err != nil {
 				return nil, fmt.Errorf("chain: part %d, input %d: %w", k+1, i, err)
 			}
 		}
@@ -69,22 +86,31 @@ func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*
 	return c, nil
 }
 
-// wire checks the source of one input.
-func (c *Chain) wire(k int, t *graph.Tensor, s Source) error {
+// wire checks the source of input i of part k.
+func (c *Chain) wire(k, i int, s Source) error {
+	p := c.keys[k].Program()
+	t, as := p.Tensor(p.Inputs[i]), c.ends[k].in[i]
 	switch {
 	case s.Part == -1 && s.Index >= 0 && s.Index < graph.MaxTensors:
 		for len(c.given) <= s.Index {
-			c.given = append(c.given, nil)
+			c.given, c.givenAs = append(c.given, nil), append(c.givenAs, nil)
 		}
 		if c.given[s.Index] == nil {
-			c.given[s.Index] = t
+			c.given[s.Index], c.givenAs[s.Index] = t, as
 			return nil
 		}
-		return agree(t, c.given[s.Index])
+		if err := agree(t, c.given[s.Index]); err != nil {
+			return err
+		}
+		return alike(t, as, c.givenAs[s.Index], fmt.Sprintf("which an earlier part reads as %q", c.given[s.Index].Name))
 	case s.Part >= 0 && s.Part < k:
-		p := c.keys[s.Part].Program()
-		if s.Index >= 0 && s.Index < len(p.Outputs) {
-			return takes(t, p.Tensor(p.Outputs[s.Index]))
+		from := c.keys[s.Part].Program()
+		if s.Index >= 0 && s.Index < len(from.Outputs) {
+			out := from.Tensor(from.Outputs[s.Index])
+			if err := takes(t, out); err != nil {
+				return err
+			}
+			return alike(t, as, c.ends[s.Part].out[s.Index], fmt.Sprintf("which is output %q of part %d", out.Name, s.Part+1))
 		}
 	}
 	return fmt.Errorf("it is output %d of part %d, which does not exist before it", s.Index, s.Part+1)
@@ -103,6 +129,23 @@ func agree(a, b *graph.Tensor) error {
 func takes(in, out *graph.Tensor) error {
 	if !slices.Equal(in.Shape, out.Shape) || out.Lo < in.Lo || out.Hi > in.Hi || in.Scale != out.Scale {
 		return differ(in, out, "at least ")
+	}
+	return nil
+}
+
+// alike checks that the reader of a tensor and its source, of which what tells, both have it public, or committed in such a way that equal roots
+// mean equal values.
+func alike(t *graph.Tensor, reader, source *zkml.CommittedTensor, what string) error {
+	switch {
+	case reader == nil && source == nil:
+		return nil
+	case source == nil:
+		return fmt.Errorf("%q, %s, is committed here and public there", t.Name, what)
+	case reader == nil:
+		return fmt.Errorf("%q, %s, is public here and committed there", t.Name, what)
+	case reader.Format != source.Format:
+		return fmt.Errorf("%q, %s, is committed in the format %x... here and %x... there: both keys must be made with the same options for commitments",
+			t.Name, what, reader.Format[:4], source.Format[:4])
 	}
 	return nil
 }
@@ -152,7 +195,7 @@ func (c *Chain) Context(k int, context []byte) []byte {
 	return append(binary.LittleEndian.AppendUint32(b, uint32(k)), context...)
 }
 
-// InputLen returns the length of the chain's x.
+// InputLen returns the number of values of all inputs of the chain, committed ones too.
 func (c *Chain) InputLen() int {
 	n := 0
 	for _, t := range c.given {
@@ -161,7 +204,8 @@ func (c *Chain) InputLen() int {
 	return n
 }
 
-// PartInput gathers the input of part k from the chain's x and the outputs of the parts before it.
+// PartInput gathers the input of part k for whoever runs it: x is the values of all inputs of the chain, y those of all outputs of each of the
+// parts before, committed or not.
 func (c *Chain) PartInput(k int, x []int32, y [][]int32) ([]int32, error) {
 	if len(x) != c.InputLen() {
 		return nil, fmt.Errorf("%d values, expected %d for the chain's %d inputs", len(x), c.InputLen(), len(c.given))
@@ -189,7 +233,7 @@ func (c *Chain) Reads(k int) []int {
 	return slices.Compact(parts)
 }
 
-// Output gathers the chain's y from the outputs of its parts.
+// Output gathers the values of the chain's outputs, committed or not, from those of all outputs of its parts.
 func (c *Chain) Output(y [][]int32) ([]int32, error) {
 	var out []int32
 	for i, s := range c.outputs {
@@ -218,70 +262,11 @@ func (c *Chain) at(s Source, x []int32, y [][]int32) ([]int32, error) {
 	return p.SplitOutput(y[s.Part])[s.Index], nil
 }
 
-// Proof is a proof of a chain: for each part its outputs and its proof.
-type Proof struct {
-	Y      [][]int32
-	Proofs [][]byte
-}
-
-// Options of Verify; nil means none.
-type Options struct {
-	Context []byte // what the caller ties the proof to
-	// Weights are the parts' weights; needed for parts in public-weights mode.
-	Weights []*graph.Weights
-}
-
-// Verify checks that proof shows y to be the outputs of the chain on x. Each part is verified on inputs that come from x and from the outputs of
-// earlier parts, never from the proof of the part itself. It returns nil, or an error naming the part and the check that failed.
-func Verify(c *Chain, x, y []int32, proof *Proof, opts *Options) error {
-	if opts == nil {
-		opts = new(Options)
-	}
-	n := len(c.keys)
-	if proof == nil || len(proof.Y) != n || len(proof.Proofs) != n {
-		return reject(zkml.CheckFormat, fmt.Errorf("not one proof and one list of outputs for each of %d parts", n))
-	}
-	if opts.Weights != nil && len(opts.Weights) != n {
-		return fmt.Errorf("chain: weights of %d parts, expected %d", len(opts.Weights), n)
-	}
-	if bits := c.Security(); !(bits >= zkml.MinSecurity) {
-		return reject(zkml.CheckSecurity, fmt.Errorf("%.2f bits for all %d parts together, want %d", bits, n, zkml.MinSecurity))
-	}
-	for k, vk := range c.keys {
-		if err := vk.Program().CheckOutput(proof.Y[k]); err != nil {
-			return fmt.Errorf("chain: part %d: %w", k+1, reject(zkml.CheckOutput, err))
-		}
-	}
-	answer, err := c.Output(proof.Y)
-	if err != nil {
-		return reject(zkml.CheckFormat, err)
-	}
-	if !slices.Equal(answer, y) {
-		return reject(zkml.CheckOutputBind, errors.New("the parts' outputs are not the chain's"))
-	}
-	for k, vk := range c.keys {
-		in, err := c.PartInput(k, x, proof.Y)
-		if err != nil {
-			return reject(zkml.CheckInput, err)
-		}
-		o := &zkml.Options{Context: c.Context(k, opts.Context)}
-		if opts.Weights != nil {
-			o.Weights = opts.Weights[k]
-		}
-		if err := zkml.Verify(vk, in, proof.Y[k], proof.Proofs[k], o); err != nil {
-			return fmt.Errorf("chain: part %d of %d: %w", k+1, n, err)
-		}
-	}
-	return nil
-}
-
-func reject(check string, err error) error { return &zkml.Rejection{Check: check, Err: err} }
-
 // Magic strings and version of the encodings.
 const (
 	MagicChain = "ZKWCHKY\n"
 	MagicProof = "ZKWCHPR\n"
-	Version    = 1
+	Version    = 2
 )
 
 // Encode is the chain's canonical encoding.
@@ -337,41 +322,4 @@ func DecodeChain(data []byte) (*Chain, error) {
 		return nil, err
 	}
 	return NewChain(keys, inputs, outputs)
-}
-
-// Encode is the proof's canonical encoding.
-func (p *Proof) Encode() []byte {
-	w := wire.NewWriter(MagicProof, Version)
-	w.U32(uint32(len(p.Proofs)))
-	for k, proof := range p.Proofs {
-		w.U32(uint32(len(p.Y[k])))
-		for _, v := range p.Y[k] {
-			w.U32(uint32(v))
-		}
-		w.U32(uint32(len(proof)))
-		w.B = append(w.B, proof...)
-	}
-	return w.B
-}
-
-// DecodeProof reads a proof of a chain.
-func DecodeProof(data []byte) (*Proof, error) {
-	r := wire.NewReader(data, MagicProof, Version, "proof of a chain")
-	p := new(Proof)
-	for range r.Count(MaxParts, 8, "parts") {
-		values := r.Take(4*int(min(r.U32("outputs"), graph.MaxElements)), "outputs")
-		y := make([]int32, len(values)/4)
-		for i := range y {
-			y[i] = int32(binary.LittleEndian.Uint32(values[4*i:]))
-		}
-		proof := r.Take(int(r.U32("proof")), "proof")
-		if r.Err() != nil {
-			return nil, r.Err()
-		}
-		p.Y, p.Proofs = append(p.Y, y), append(p.Proofs, slices.Clone(proof))
-	}
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return p, nil
 }

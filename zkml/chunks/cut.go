@@ -1,14 +1,16 @@
 // Package chunks proves a program in parts, for programs that are larger than a device or than one commitment.
 //
-// Cut divides the operations of an integer program into parts, each a program of its own whose inputs are what it needs of earlier parts. All
-// boundaries are public: a chain of proofs is one proof a part with the values at the boundaries, and Verify takes every input of a part from
-// the statement or from the outputs of an earlier part, so that the parts cannot disagree. docs/chunks.md is the full account.
+// Cut divides the operations of an integer program into parts, each a program of its own whose inputs are what it needs of earlier parts. A
+// boundary is public or committed: a chain of proofs is one proof a part with the values at the boundaries, or the roots of commitments to them, and
+// Verify takes every input of a part from the statement or from the outputs of an earlier part, so that the parts cannot disagree.
+// docs/chunks.md is the full account.
 package chunks
 
 import (
 	"fmt"
 	"slices"
 
+	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
@@ -23,6 +25,8 @@ type Part struct {
 	Program *graph.Program
 	Weights *graph.Weights
 	Inputs  []Source // one for each of the program's inputs
+	// Commits says which of its inputs and outputs are committed; CommitBoundaries, CommitInput and CommitOutput keep both ends of a wire alike.
+	Commits zkml.Commits
 }
 
 // Cutting is a program in parts.
@@ -143,7 +147,7 @@ func (c *cutter) part(k, parts, first, end int) error {
 	if err := q.Validate(); err != nil {
 		return err
 	}
-	c.out.Parts = append(c.out.Parts, Part{q, weights, inputs})
+	c.out.Parts = append(c.out.Parts, Part{Program: q, Weights: weights, Inputs: inputs})
 	return nil
 }
 

@@ -2,10 +2,9 @@ package chunks
 
 import (
 	"fmt"
-	"slices"
 
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
-	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
 
@@ -15,10 +14,11 @@ const MagicPart = "ZKWCHPT\n"
 // PartProof is the proof of one part of a chain by itself, as a file holds it while others are being made, or where they are made elsewhere.
 // Whoever has those of all parts has the proof of the chain (Join).
 type PartProof struct {
-	Chain [32]byte // digest of the chain
-	Part  int      // from 0
-	Y     []int32  // the part's outputs
-	Proof []byte   // in the chain's context for the part
+	Chain [32]byte        // digest of the chain
+	Part  int             // from 0
+	Y     []int32         // the values of the part's public outputs
+	Roots []merkle.Digest // of the commitments to its others, in order
+	Proof []byte          // in the chain's context for the part
 }
 
 // Encode is the canonical encoding.
@@ -26,12 +26,7 @@ func (p *PartProof) Encode() []byte {
 	w := wire.NewWriter(MagicPart, Version)
 	w.B = append(w.B, p.Chain[:]...)
 	w.U32(uint32(p.Part))
-	w.U32(uint32(len(p.Y)))
-	for _, v := range p.Y {
-		w.U32(uint32(v))
-	}
-	w.U32(uint32(len(p.Proof)))
-	w.B = append(w.B, p.Proof...)
+	writePart(w, p.Y, p.Roots, p.Proof)
 	return w.B
 }
 
@@ -43,8 +38,7 @@ func DecodePart(data []byte) (*PartProof, error) {
 	if p.Part = int(r.U32("number of the part")); p.Part >= MaxParts {
 		r.Fail("part %d, expected less than %d", p.Part, MaxParts)
 	}
-	p.Y = r.Ints(r.Count(graph.MaxElements, 4, "outputs"), 4, "outputs")
-	p.Proof = slices.Clone(r.Take(int(r.U32("proof")), "proof"))
+	p.Y, p.Roots, p.Proof = readPart(r)
 	if err := r.Done(); err != nil {
 		return nil, err
 	}
@@ -54,7 +48,8 @@ func DecodePart(data []byte) (*PartProof, error) {
 // Join puts the proofs of all parts together, in any order. It checks that each part is there once and belongs to the chain; whether the proofs
 // hold, Verify tells. A part of another chain is a rejection (zkml.CheckKeyDigest); parts that are missing or there twice are other errors.
 func Join(c *Chain, parts []*PartProof) (*Proof, error) {
-	out := &Proof{Y: make([][]int32, len(c.keys)), Proofs: make([][]byte, len(c.keys))}
+	n := len(c.keys)
+	out := &Proof{Y: make([][]int32, n), Roots: make([][]merkle.Digest, n), Proofs: make([][]byte, n)}
 	for _, p := range parts {
 		switch {
 		case p.Chain != c.digest:
@@ -64,7 +59,7 @@ func Join(c *Chain, parts []*PartProof) (*Proof, error) {
 		case out.Proofs[p.Part] != nil:
 			return nil, fmt.Errorf("chain: two proofs of part %d of %d", p.Part+1, len(c.keys))
 		}
-		out.Y[p.Part], out.Proofs[p.Part] = p.Y, p.Proof
+		out.Y[p.Part], out.Roots[p.Part], out.Proofs[p.Part] = p.Y, p.Roots, p.Proof
 		if p.Proof == nil {
 			out.Proofs[p.Part] = []byte{}
 		}

@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"slices"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/prover"
@@ -26,21 +27,25 @@ func TestParts(t *testing.T) {
 	o := &Options{
 		Context: []byte("a"),
 		Stage:   func(_ int, _ *device.Device, _ prover.Stage, _ bool) { mu.Lock(); stages++; mu.Unlock() },
-		Proved: func(k int, y []int32, proof []byte) error {
+		Proved: func(part *chunks.PartProof, openings []*zkml.Opening) error {
 			mu.Lock()
 			defer mu.Unlock()
-			files[k] = (&chunks.PartProof{Chain: p.chain.Digest(), Part: k, Y: y, Proof: proof}).Encode()
+			files[part.Part] = part.Encode()
+			if len(openings) > 0 {
+				t.Errorf("part %d: %d openings, nothing is committed", part.Part, len(openings))
+			}
 			return nil
 		},
 	}
 	// The second part's file is there already.
 	kept := &chunks.PartProof{Chain: p.chain.Digest(), Part: 1, Y: p.result.Proof.Y[1], Proof: p.result.Proof.Proofs[1]}
-	o.Kept = func(k int, x []int32) ([]int32, []byte, bool) {
-		if in, err := p.chain.PartInput(k, p.c.X, p.result.Proof.Y); err != nil || !slices.Equal(in, x) {
-			t.Errorf("part %d: asked for another input: %v", k, err)
+	o.Kept = func(k int) (*chunks.PartProof, []*zkml.Opening) {
+		if k == kept.Part {
+			return kept, nil
 		}
-		return kept.Y, kept.Proof, k == kept.Part
+		return nil, nil
 	}
+	o.Stale = func(k int, err error) { t.Errorf("part %d is not kept: %v", k, err) }
 	r, err := Prove(t.Context(), simulated(t, 2), p.chain, p.keys, p.c.X, o)
 	if err != nil {
 		t.Fatal(err)
@@ -71,6 +76,7 @@ func TestParts(t *testing.T) {
 	foreign.Chain[0] ^= 1
 	beyond := *parts[1]
 	beyond.Part = 3
+	stale(t, p, parts)
 	for _, c := range []struct {
 		parts []*chunks.PartProof
 		want  string
@@ -104,14 +110,51 @@ func TestParts(t *testing.T) {
 	}
 	// What cannot be written is an error of the part.
 	full := errors.New("the disk is full")
-	o = &Options{Context: []byte("a"), Proved: func(k int, _ []int32, _ []byte) error {
-		if k == 1 {
+	o = &Options{Context: []byte("a"), Proved: func(part *chunks.PartProof, _ []*zkml.Opening) error {
+		if part.Part == 1 {
 			return full
 		}
 		return nil
 	}}
 	if _, err := Prove(context.Background(), simulated(t, 1), p.chain, p.keys, p.c.X, o); !errors.Is(err, full) || !strings.Contains(err.Error(), "part 2 of 3") {
 		t.Errorf("a part that cannot be written: %v", err)
+	}
+}
+
+// stale goes on with what is left of something else: it is not kept, the reason is told, and the proof is the same.
+func stale(t *testing.T, p *proved, parts []*chunks.PartProof) {
+	t.Helper()
+	changed := func(f func(c *chunks.PartProof)) *chunks.PartProof {
+		c := *parts[1]
+		f(&c)
+		return &c
+	}
+	for want, left := range map[string]*chunks.PartProof{
+		"of the chain":         changed(func(c *chunks.PartProof) { c.Chain[0] ^= 1 }),
+		"of part 3, want 2":    changed(func(c *chunks.PartProof) { c.Part = 2 }),
+		"public output values": changed(func(c *chunks.PartProof) { c.Y = c.Y[1:] }),
+		"1 roots":              changed(func(c *chunks.PartProof) { c.Roots = make([]merkle.Digest, 1) }),
+		"for another output":   changed(func(c *chunks.PartProof) { c.Y = make([]int32, len(c.Y)) }),
+		"for another key":      changed(func(c *chunks.PartProof) { c.Proof = parts[0].Proof }),
+		"truncated":            changed(func(c *chunks.PartProof) { c.Proof = c.Proof[:len(c.Proof)-1] }),
+	} {
+		told := ""
+		r, err := Prove(t.Context(), simulated(t, 1), p.chain, p.keys, p.c.X, &Options{
+			Context: []byte("a"),
+			Stale:   func(k int, err error) { told += fmt.Sprintf("part %d: %v", k+1, err) },
+			Kept: func(k int) (*chunks.PartProof, []*zkml.Opening) {
+				if k == 1 {
+					return left, nil
+				}
+				return parts[k], nil
+			},
+		})
+		if err != nil || !bytes.Equal(r.Proof.Encode(), p.result.Proof.Encode()) || !r.Parts[0].Kept || r.Parts[1].Kept || !r.Parts[2].Kept {
+			t.Fatalf("%s: %v", want, err)
+		}
+		if !strings.Contains(told, want) || !strings.HasPrefix(told, "part 2: ") {
+			t.Errorf("%q is told, expected %q in it", told, want)
+		}
 	}
 }
 

@@ -31,10 +31,14 @@ func SetupOn(queues []*device.Queue, c *chunks.Cutting, opts *prover.SetupOption
 	if opts != nil {
 		each = *opts
 	}
+	if !each.Commits.Empty() {
+		return nil, nil, errors.New("chain: the parts of a cutting say themselves what is committed, expected no such option of setup")
+	}
 	each.Security = max(each.Security, zkml.MinSecurity) + graph.Log2(n)
 	setup := func(q *device.Queue, o *prover.SetupOptions, k int) {
-		part := &c.Parts[k]
-		if vks[k], pks[k], errs[k] = prover.Setup(q, part.Program, part.Weights, o); errs[k] != nil {
+		part, o2 := &c.Parts[k], *o
+		o2.Commits = part.Commits
+		if vks[k], pks[k], errs[k] = prover.Setup(q, part.Program, part.Weights, &o2); errs[k] != nil {
 			errs[k] = fmt.Errorf("part %d of %d: %w", k+1, n, errs[k])
 		}
 	}
@@ -86,20 +90,32 @@ type Options struct {
 	Progress func(part int, on *device.Device, done bool)
 	// Stage, if set, is called likewise for each stage of a part's proof.
 	Stage func(part int, on *device.Device, stage prover.Stage, done bool)
-	// Kept, if set, is asked before a part is proved, when its input x is known, whether there is a proof already: its outputs and the proof,
-	// in the chain's context (Chain.Context). The caller answers for them; Verify would find out.
-	Kept func(part int, x []int32) (y []int32, proof []byte, ok bool)
-	// Proved, if set, is given the outputs and the proof of each part as soon as it is made. An error counts as one of the part.
-	Proved func(part int, y []int32, proof []byte) error
+	// Openings of the chain's committed inputs, in their order, for those that have been committed already: their values must be x's. Nil, or nil
+	// for one of them, has it committed with a salt of its own.
+	Openings []*zkml.Opening
+	// Seed is what the salts of all other commitments are derived from, with the chain and x; nil is a random one. It is as secret as openings
+	// are. Work that goes on under the seed of an earlier run makes the same commitments, and can keep all that was proved.
+	Seed *[32]byte
+	// Kept, if set, is asked before a part is proved for a proof of it that an earlier run has left, nil if there is none, and the openings of the
+	// part's committed outputs, in order. They are taken if all of it holds for what is being proved now; if not, Stale is told why, if it is
+	// set, and the part is proved. Both are called on the goroutine of the part's device.
+	Kept  func(part int) (*chunks.PartProof, []*zkml.Opening)
+	Stale func(part int, err error)
+	// Proved, if set, is given each part's proof as soon as it is made, and the openings of the part's committed outputs, which are secret. An
+	// error counts as one of the part.
+	Proved func(p *chunks.PartProof, openings []*zkml.Opening) error
 }
 
 // Result is a proof of a chain with what it is about.
 type Result struct {
-	Y        []int32
-	Proof    *chunks.Proof
-	Warnings []string
-	Devices  []Report
-	Parts    []PartReport
+	Y []int32 // the values of all outputs of the chain, committed or not
+	// Statement is what verifiers get: public inputs and outputs, commitments to the others. Openings are the secrets behind its commitments.
+	Statement zkml.Statement
+	Openings  []*zkml.Opening
+	Proof     *chunks.Proof
+	Warnings  []string
+	Devices   []Report
+	Parts     []PartReport
 }
 
 // PartReport says how one part was proved.
@@ -136,7 +152,8 @@ func Prove(ctx context.Context, devices []*device.Device, chain *chunks.Chain, k
 
 // Prove proves the chain. Each device has one goroutine, which proves the device's parts in the order of the chain; a part begins as
 // soon as the outputs that it reads are known, which is before they are proved. The first error of every part is returned, all joined; parts that
-// wait for one that failed are not begun. The proof does not depend on devices or order. There is one proof at a time; others wait.
+// wait for one that failed are not begun. x is the values of all inputs of the chain, committed or not. The proof does not depend on devices or
+// order, but on salts. There is one proof at a time; others wait.
 func (l *Loaded) Prove(ctx context.Context, x []int32, opts *Options) (*Result, error) {
 	if opts == nil {
 		opts = new(Options)
@@ -145,7 +162,11 @@ func (l *Loaded) Prove(ctx context.Context, x []int32, opts *Options) (*Result, 
 	defer l.proving.Unlock()
 	n := len(l.keys)
 	result := &Result{Warnings: l.memory.Warnings, Devices: make([]Report, len(l.devices)), Parts: make([]PartReport, n)}
-	r := &run{Loaded: l, ctx: ctx, x: x, opts: opts, y: make([][]int32, n), proofs: make([][]byte, n), reports: result.Parts}
+	secrets, err := newSecrets(l.chain, x, opts)
+	if err != nil {
+		return nil, fmt.Errorf("chain: %w", err)
+	}
+	r := &run{Loaded: l, ctx: ctx, x: x, opts: opts, secrets: secrets, y: make([][]int32, n), proofs: make([]*chunks.PartProof, n), reports: result.Parts}
 	for range n {
 		r.known = append(r.known, make(chan struct{}))
 	}
@@ -160,10 +181,13 @@ func (l *Loaded) Prove(ctx context.Context, x []int32, opts *Options) (*Result, 
 	if err := errors.Join(errs...); err != nil {
 		return nil, fmt.Errorf("chain: %w", err)
 	}
-	result.Proof = &chunks.Proof{Y: r.y, Proofs: r.proofs}
-	var err error
-	result.Y, err = l.chain.Output(r.y)
-	return result, err
+	if result.Proof, err = chunks.Join(l.chain, r.proofs); err != nil {
+		return nil, err
+	}
+	if result.Y, err = l.chain.Output(r.y); err != nil {
+		return nil, fmt.Errorf("chain: %w", err)
+	}
+	return result, r.state(result)
 }
 
 // run is the state of one proof of a chain.
@@ -173,8 +197,9 @@ type run struct {
 	x       []int32
 	opts    *Options
 	mu      sync.Mutex
-	y       [][]int32
-	proofs  [][]byte
+	secrets *secrets
+	y       [][]int32 // of each part, committed or not
+	proofs  []*chunks.PartProof
 	reports []PartReport    // each written by the goroutine of its device
 	known   []chan struct{} // closed when a part's outputs are known, or never will be
 }
@@ -262,6 +287,7 @@ func (w *worker) part(i, k int) error {
 		}
 	}
 	x, err := w.chain.PartInput(k, w.x, w.y)
+	salts := w.secrets.of(k)
 	w.mu.Unlock()
 	if err != nil {
 		return err
@@ -279,14 +305,20 @@ func (w *worker) part(i, k int) error {
 		w.finish(k)
 	}
 	if w.opts.Kept != nil {
-		if y, proof, ok := w.opts.Kept(k, x); ok {
-			part.Kept = true
-			w.proofs[k] = proof
-			known(y)
-			return nil
+		if p, openings := w.opts.Kept(k); p != nil {
+			y, err := w.check(q, k, x, salts, p, openings)
+			if err == nil {
+				part.Kept = true
+				w.keep(k, p, openings)
+				known(y)
+				return nil
+			}
+			if w.opts.Stale != nil {
+				w.opts.Stale(k, err)
+			}
 		}
 	}
-	o := &prover.Options{Context: w.chain.Context(k, w.opts.Context), Output: known}
+	o := &prover.Options{Context: w.chain.Context(k, w.opts.Context), Output: known, Salts: salts}
 	if w.opts.Stage != nil {
 		o.Progress = func(stage prover.Stage, done bool) { w.opts.Stage(k, q.Device(), stage, done) }
 	}
@@ -308,9 +340,13 @@ func (w *worker) part(i, k int) error {
 		return err
 	}
 	part.Timings = result.Timings
-	w.proofs[k] = result.Proof
+	w.proofs[k] = &chunks.PartProof{Chain: w.chain.Digest(), Part: k, Y: result.Statement.Y, Proof: result.Proof}
+	in := len(w.keys[k].Key().VerifyingKey().Commits().Inputs)
+	for _, c := range result.Statement.Commitments[in:] {
+		w.proofs[k].Roots = append(w.proofs[k].Roots, c.Root)
+	}
 	if w.opts.Proved != nil {
-		return w.opts.Proved(k, result.Y, result.Proof)
+		return w.opts.Proved(w.proofs[k], result.Openings[in:])
 	}
 	return nil
 }

@@ -1,0 +1,140 @@
+package chunks
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/zkwarp/zkwarp/merkle"
+	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+)
+
+// Proof is a proof of a chain: for each part its outputs and its proof.
+type Proof struct {
+	Y      [][]int32         // the values of public outputs
+	Roots  [][]merkle.Digest // of the commitments to the others, in order
+	Proofs [][]byte
+}
+
+// Options of Verify; nil means none.
+type Options struct {
+	Context []byte // what the caller ties the proof to
+	// Weights are the parts' weights; needed for parts in public-weights mode.
+	Weights []*graph.Weights
+}
+
+// Verify checks that proof shows y to be the outputs of the chain on x, where all inputs and outputs of the chain are public. What is between its
+// parts may be committed. It returns nil, or an error naming the part and the check that failed.
+func Verify(c *Chain, x, y []int32, proof *Proof, opts *Options) error {
+	return VerifyStatement(c, &zkml.Statement{X: x, Y: y}, proof, opts)
+}
+
+// VerifyStatement is Verify for chains that have some of their own inputs or outputs committed; the statement's commitments are in the order of
+// Committed. Each part is verified on inputs, values and roots, that come from the statement and from the outputs of earlier parts, never from the
+// proof of the part itself. It returns nil, or an error naming the part and the check that failed.
+func VerifyStatement(c *Chain, s *zkml.Statement, proof *Proof, opts *Options) error {
+	if opts == nil {
+		opts = new(Options)
+	}
+	n := len(c.keys)
+	if proof == nil || len(proof.Y) != n || len(proof.Roots) != n || len(proof.Proofs) != n {
+		return reject(zkml.CheckFormat, fmt.Errorf("not one proof and one list of outputs for each of %d parts", n))
+	}
+	if opts.Weights != nil && len(opts.Weights) != n {
+		return fmt.Errorf("chain: weights of %d parts, expected %d", len(opts.Weights), n)
+	}
+	if bits := c.Security(); !(bits >= zkml.MinSecurity) {
+		return reject(zkml.CheckSecurity, fmt.Errorf("%.2f bits for all %d parts together, want %d", bits, n, zkml.MinSecurity))
+	}
+	if err := c.checkStatement(s); err != nil {
+		return err
+	}
+	for k, vk := range c.keys {
+		if err := vk.Program().CheckValues(vk.PublicOutputs(), proof.Y[k]); err != nil {
+			return fmt.Errorf("chain: part %d: %w", k+1, reject(zkml.CheckOutput, err))
+		}
+		if _, err := c.roots(k, proof); err != nil {
+			return fmt.Errorf("chain: %w", reject(zkml.CheckFormat, err))
+		}
+	}
+	if err := c.checkOutputs(s, proof); err != nil {
+		return err
+	}
+	for k, vk := range c.keys {
+		part, err := c.PartStatement(k, s, proof)
+		if err != nil {
+			return reject(zkml.CheckInput, err)
+		}
+		o := &zkml.Options{Context: c.Context(k, opts.Context)}
+		if opts.Weights != nil {
+			o.Weights = opts.Weights[k]
+		}
+		if err := zkml.VerifyStatement(vk, part, proof.Proofs[k], o); err != nil {
+			return fmt.Errorf("chain: part %d of %d: %w", k+1, n, err)
+		}
+	}
+	return nil
+}
+
+// checkStatement checks that the statement has as many public inputs and commitments as the chain, and commitments in its formats.
+func (c *Chain) checkStatement(s *zkml.Statement) error {
+	public := c.PublicInputs()
+	n := 0
+	for _, i := range public {
+		n += c.given[i].Len()
+	}
+	if len(s.X) != n {
+		return reject(zkml.CheckInput, fmt.Errorf("%d values, expected %d for the chain's %d public inputs", len(s.X), n, len(public)))
+	}
+	committed := c.Committed()
+	if len(s.Commitments) != len(committed) {
+		check := zkml.CheckInput
+		if len(public) == len(c.given) && len(committed) > 0 {
+			check = zkml.CheckOutput
+		}
+		return reject(check, fmt.Errorf("%d commitments, want %d for the chain's committed inputs and outputs", len(s.Commitments), len(committed)))
+	}
+	for i := range committed {
+		t := &committed[i]
+		if s.Commitments[i].Format != t.Format {
+			check := zkml.CheckInput
+			if t.Output {
+				check = zkml.CheckOutput
+			}
+			return reject(check, fmt.Errorf("%s: a commitment of format %x..., want %x...", t, s.Commitments[i].Format[:4], t.Format[:4]))
+		}
+	}
+	return nil
+}
+
+// checkOutputs compares the statement's outputs, values and commitments, with those that the parts' proofs are to be for.
+func (c *Chain) checkOutputs(s *zkml.Statement, proof *Proof) error {
+	var y []int32
+	rest := s.Commitments[commitments(c.givenAs):]
+	for i, source := range c.outputs {
+		t := c.ends[source.Part].out[source.Index]
+		if t == nil {
+			v, err := c.public(source, s, proof)
+			if err != nil {
+				return reject(zkml.CheckFormat, fmt.Errorf("output %d: %w", i, err))
+			}
+			y = append(y, v...)
+			continue
+		}
+		root, err := c.root(source, s, proof)
+		if err != nil {
+			return reject(zkml.CheckFormat, fmt.Errorf("output %d: %w", i, err))
+		}
+		if rest[0].Root != root {
+			return reject(zkml.CheckOutputBind, fmt.Errorf("%s: part %d's proof is for another commitment", t, source.Part+1))
+		}
+		rest = rest[1:]
+	}
+	if !slices.Equal(y, s.Y) {
+		return reject(zkml.CheckOutputBind, errors.New("the parts' outputs are not the chain's"))
+	}
+	return nil
+}
+
+func reject(check string, err error) error { return &zkml.Rejection{Check: check, Err: err} }
