@@ -156,6 +156,9 @@ type committedReport struct {
 
 func (r *committedReport) text() string { return r.Kind + " " + tensorio.Name(r.Name) }
 
+// line says to people what the commitment is of.
+func (r *committedReport) line() string { return "commits  " + r.text() + ", root " + r.Root }
+
 // newReport is the report of a commitment to a tensor, without files.
 func newReport(t *zkml.CommittedTensor, c *zkml.Commitment) committedReport {
 	r := committedReport{Kind: "input", Name: t.Name, Root: commitmentRoot(c.Root)}

@@ -96,3 +96,83 @@ func tensorText(t *zkml.CommittedTensor) string {
 	}
 	return "input " + tensorio.Name(t.Name)
 }
+
+// tensorFile is a file that is given for a committed tensor.
+type tensorFile struct {
+	path   string
+	format [32]byte // that it says it is of
+	tensor int      // among the committed ones; -1 until that is known
+}
+
+// readTensorFiles reads FILE or NAME=FILE for committed tensors, of which only some are admitted. decode returns a file's format.
+func (a *app) readTensorFiles(flag, what string, args []string, list []zkml.CommittedTensor, admitted func(i int) bool, decode func(data []byte) ([32]byte, error)) ([]tensorFile, error) {
+	var files []tensorFile
+	for _, arg := range args {
+		f, twice := tensorFile{path: arg, tensor: -1}, ""
+		for i := range list {
+			// A name may have an equals sign: the longest that is one counts. Of an input and an output that share theirs, the input comes first.
+			name := list[i].Name
+			switch {
+			case !admitted(i) || !strings.HasPrefix(arg, name+"="):
+			case hasFile(files, i):
+				twice = tensorText(&list[i])
+			case f.tensor < 0 || len(name) > len(list[f.tensor].Name):
+				f.tensor, f.path = i, arg[len(name)+1:]
+			}
+		}
+		if f.tensor < 0 && twice != "" {
+			return nil, usageError("%s names %s twice", flag, twice)
+		}
+		data, err := a.readFile(what, f.path)
+		if err != nil {
+			return nil, err
+		}
+		switch magic := artefact(data); {
+		case magic == zkml.MagicOpening && what != "opening":
+			return nil, inputError("%s %s is an opening, for --opening", what, f.path)
+		case magic == zkml.MagicCommitment && what != "commitment":
+			return nil, inputError("%s %s is a commitment, for --commitment of verify", what, f.path)
+		}
+		if f.format, err = decode(data); err != nil {
+			return nil, inputError("%s %s: %w", what, f.path, err)
+		}
+		files = append(files, f)
+	}
+	return files, placeFiles(flag, files, list, admitted)
+}
+
+// placeFiles finds the tensor of files that name none: one that has the file's format, where several have it all of them in order.
+// It leaves out files of formats that none has, and those that are too many.
+func placeFiles(flag string, files []tensorFile, list []zkml.CommittedTensor, admitted func(i int) bool) error {
+	for at := range files {
+		if files[at].tensor >= 0 {
+			continue
+		}
+		var free, same []int
+		for i := range list {
+			if admitted(i) && list[i].Format == files[at].format && !hasFile(files, i) {
+				free = append(free, i)
+			}
+		}
+		for k := at; k < len(files); k++ {
+			if files[k].tensor < 0 && files[k].format == files[at].format {
+				same = append(same, k)
+			}
+		}
+		if len(same) < len(free) {
+			var of []zkml.CommittedTensor
+			for _, i := range free {
+				of = append(of, list[i])
+			}
+			return usageError("%s %s could be of %s: pass NAME=FILE", flag, files[at].path, strings.ReplaceAll(tensorsText(of), ", ", " or "))
+		}
+		for k, i := range free {
+			files[same[k]].tensor = i
+		}
+	}
+	return nil
+}
+
+func hasFile(files []tensorFile, tensor int) bool {
+	return slices.ContainsFunc(files, func(f tensorFile) bool { return f.tensor == tensor })
+}

@@ -64,7 +64,6 @@ func TestSetupCommitsRefused(t *testing.T) {
 	}{
 		{ExitUsage, "--commit-input scores: the model has x 1x4, tokens 3; all stands for all of them", []string{"--commit-input", "scores"}},
 		{ExitUsage, "--commit-output x: the model has scores 3x2,", []string{"--commit-output", "x"}},
-		{ExitUnsupported, `input "tokens" cannot be committed`, []string{"--commit-input", "all"}},
 		{ExitUsage, "go with one key, not with those of a model in parts", []string{"--commit-input", "x", "--parts", "2"}},
 	} {
 		r := run(t, append([]string{"setup", from("m.onnx"), "--calibration", from("m.zkcal"), "-o", filepath.Join(temp, "n")}, c.flags...)...)

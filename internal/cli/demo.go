@@ -227,7 +227,7 @@ func (d *demo) accuracy() error {
 // prove makes the proof and checks it.
 func (d *demo) prove() error {
 	var err error
-	if d.proved, err = d.proveOnce(d.ctx, d.device, d.pk, d.x, nil); err != nil {
+	if d.proved, err = d.proveOnce(d.ctx, d.device, d.pk, d.x, nil, nil); err != nil {
 		return err
 	}
 	r := &d.result

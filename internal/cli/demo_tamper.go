@@ -51,7 +51,7 @@ func (d *demo) tamper() error {
 	if err != nil {
 		return err
 	}
-	forged, err := d.proveOnce(d.ctx, d.device, pk, d.x, nil)
+	forged, err := d.proveOnce(d.ctx, d.device, pk, d.x, nil, nil)
 	if err != nil {
 		return err
 	}

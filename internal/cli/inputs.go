@@ -131,9 +131,9 @@ func (a *app) loadValues(paths []string, inputs []tensorio.Input) ([]float64, er
 	return all, nil
 }
 
-// someInputs reads the integers of some inputs, at least of those that are wanted, by number: from NAME=FILE for each, or from one file of all inputs or
-// of those that are wanted. What was not read is nil.
-func (a *app) someInputs(paths []string, p *graph.Program, want []int) ([][]int32, error) {
+// someInputs reads the integers of some inputs, at least of those that are wanted, by number: from NAME=FILE for each, or from one file of all inputs, of
+// those that are wanted or of others. What was not read is nil.
+func (a *app) someInputs(paths []string, p *graph.Program, want []int, others ...[]int) ([][]int32, error) {
 	inputs := zkmlfile.Inputs(p)
 	files, err := someNamed("--input", paths, inputs)
 	if err != nil {
@@ -160,45 +160,48 @@ func (a *app) someInputs(paths []string, p *graph.Program, want []int) ([][]int3
 	if files != nil {
 		return x, nil
 	}
-	path, wanted := paths[0], only(p, want)
-	take := func(numbers []int, part *graph.Program, v []int32) [][]int32 {
-		for i, v := range part.SplitInput(v) {
-			x[numbers[i]] = v
+	take := func(numbers []int, v []int32) [][]int32 {
+		for i, part := range only(p, numbers).SplitInput(v) {
+			x[numbers[i]] = part
 		}
 		return x
 	}
-	if isFolder(path) {
-		v, err := a.loadInput(paths, wanted)
+	if isFolder(paths[0]) {
+		v, err := a.loadInput(paths, only(p, want))
 		if err != nil {
 			return nil, err
 		}
-		return take(want, wanted, v), nil
+		return take(want, v), nil
 	}
-	data, err := a.readFile("input", path)
+	data, err := a.readFile("input", paths[0])
 	if err != nil {
 		return nil, err
 	}
-	v, whole := zkmlfile.ReadInput(p, data)
-	if whole == nil {
-		return take(upTo(len(inputs)), p, v), nil
+	failed := ""
+	for _, numbers := range append([][]int{upTo(len(inputs))}, append(others, want)...) {
+		if failed != "" && (len(numbers) == 0 || len(numbers) == len(inputs)) {
+			continue
+		}
+		v, err := zkmlfile.ReadInput(only(p, numbers), data)
+		if err == nil {
+			return take(numbers, v), nil
+		}
+		if failed == "" {
+			failed = err.Error()
+		} else if text := tensorio.InputsText(zkmlfile.Inputs(only(p, numbers))); !strings.Contains(failed, "as "+text+": ") {
+			failed = "as " + text + ": " + err.Error() + "; as all inputs: " + strings.TrimPrefix(failed, "as all inputs: ")
+		}
 	}
-	if len(want) == 0 || len(want) == len(inputs) {
-		return nil, inputError("input %s: %w", path, whole)
-	}
-	if v, err = zkmlfile.ReadInput(wanted, data); err != nil {
-		return nil, inputError("input %s: as %s: %w; as all inputs: %w", path, tensorio.InputsText(zkmlfile.Inputs(wanted)), err, whole)
-	}
-	return take(want, wanted, v), nil
+	return nil, inputError("input %s: %s", paths[0], failed)
 }
 
 // only is a program with some of its inputs, for readers of files.
 func only(p *graph.Program, numbers []int) *graph.Program {
-	q := *p
-	q.Inputs = nil
+	var inputs []graph.TensorID
 	for _, k := range numbers {
-		q.Inputs = append(q.Inputs, p.Inputs[k])
+		inputs = append(inputs, p.Inputs[k])
 	}
-	return &q
+	return zkmlfile.With(p, inputs, p.Outputs)
 }
 
 // upTo are the numbers below n.

@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	if shared.dir != "" {
 		os.RemoveAll(shared.dir)
 	}
-	for _, dir := range []string{several.dir, committing.dir} {
+	for _, dir := range []string{several.dir, committing.dir, proving.dir} {
 		if dir != "" {
 			os.RemoveAll(dir)
 		}

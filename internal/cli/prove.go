@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
@@ -16,35 +18,45 @@ import (
 
 func (a *app) proveCommand() *cobra.Command {
 	var (
-		key, out, context, chain string
-		input                    []string
-		keep                     bool
-		multi                    multiFlags
+		f     proveFlags
+		keep  bool
+		multi multiFlags
 	)
 	c := &cobra.Command{
 		Use:   "prove --key FILE.pk --input FILE -o FILE.proof",
 		Short: "Run a model on an input and prove its answer",
 		Long: "Writes the proof, and beside it the answer: x.proof and x.out.json.\nThe proof is binding, not zero-knowledge.\n" +
+			"A committed input is taken from its opening, or committed to with a fresh salt: x.NAME.commitment for verifiers, and x.NAME.opening,\n" +
+			"which is secret. So is each committed output, and x.out.json has only what is public.\n" +
 			"The key of a model in parts is a folder. Its parts are proved on all devices of --device; each is written into x.proof.parts as\n" +
 			"soon as it is made, and the same command goes on from there after an interruption.",
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if key == "" || len(input) == 0 || out == "" {
+			if f.key == "" || len(f.input)+len(f.openings) == 0 || f.out == "" {
 				return usageError("pass --key FILE.pk, --input FILE and -o FILE.proof")
 			}
-			answerPath := answerName(out)
-			if err := a.checkOutputs(out, answerPath); err != nil {
+			files := []string{f.out, answerName(f.out)}
+			if f.secret == "-" {
+				return usageError("--secret-output is written to a file")
+			}
+			if f.secret != "" {
+				files = append(files, f.secret)
+			}
+			if err := a.checkOutputs(files...); err != nil {
 				return err
 			}
 			name, err := multi.device(a, cmd)
 			if err != nil {
 				return err
 			}
-			if isFolder(key) {
-				if chain != "" {
-					return usageError("--chain goes with the key of one piece, %s is a folder with all of them", key)
+			if isFolder(f.key) {
+				if f.chain != "" {
+					return usageError("--chain goes with the key of one piece, %s is a folder with all of them", f.key)
 				}
-				return a.proveWithChain(cmd.Context(), key, name, out, input, []byte(context), keep)
+				if len(f.openings) > 0 || f.secret != "" {
+					return usageError("--opening and --secret-output go with a key that has something committed; %s is of a model in parts, which has nothing", f.key)
+				}
+				return a.proveWithChain(cmd.Context(), f.key, name, f.out, f.input, []byte(f.context), keep)
 			}
 			if keep {
 				return usageError("--keep-parts goes with the key of a model in parts, which is a folder")
@@ -52,69 +64,154 @@ func (a *app) proveCommand() *cobra.Command {
 			if name, err = a.oneDevice(name); err != nil {
 				return err
 			}
-			pk, err := a.loadProvingKey(key)
-			if err != nil {
-				return err
-			}
-			if list := pk.VerifyingKey().Committed(); len(list) > 0 {
-				return usageError("key %s has committed %s; prove and verify take keys for which everything is public", key, tensorsText(list))
-			}
-			program, tie := pk.VerifyingKey().Program(), []byte(context)
-			part := -1
-			var linked *chunks.Chain
-			if chain != "" {
-				if linked, err = a.loadChain(chain); err != nil {
-					return err
-				}
-				if part, err = partOf(linked, pk); err != nil {
-					return inputError("key %s, chain %s: %w", key, chain, err)
-				}
-				tie = linked.Context(part, tie)
-			}
-			x, err := a.loadInput(input, program)
-			if err != nil {
-				return err
-			}
-			r, err := a.proveOnce(cmd.Context(), name, pk, x, tie)
-			if err != nil {
-				return err
-			}
-			answer, err := zkmlfile.NewAnswer(program, r.Y)
-			if err != nil {
-				return err
-			}
-			text, err := answer.Encode()
-			if err != nil {
-				return err
-			}
-			file, what := r.Proof, ""
-			object := map[string]any{}
-			if linked != nil {
-				file = (&chunks.PartProof{Chain: linked.Digest(), Part: part, Y: r.Y, Proof: r.Proof}).Encode()
-				what = ", " + linked.PartName(part)
-				object["part"], object["name"] = part+1, linked.PartName(part)
-			}
-			if err := a.write(output{path: out, data: file}, output{path: answerPath, data: text}); err != nil {
-				return err
-			}
-			digest := sha256.Sum256(file)
-			maps.Copy(object, map[string]any{
-				"proof": out, "output": answerPath, "device": r.device.Name(), "answer": answer,
-				"prove_ms": milliseconds(r.time), "stages_ms": stageObject(r.Timings), "proof_bytes": len(file),
-				"proof_sha256": hexText(digest[:]), "work": countsObject(r),
-			})
-			return a.wrote(out, object, "answer   %s\nprove    %s  total %s\nwritten  %s (%s%s), %s", answerText(answer), stageText(r.Timings), durationText(r.time),
-				out, sizeText(int64(len(file))), what, answerPath)
+			f.device = name
+			return a.proveAnswer(cmd.Context(), &f)
 		},
 	}
-	c.Flags().StringVar(&key, "key", "", "the prover's key")
-	inputFlag(c, &input)
-	c.Flags().StringVarP(&out, "output", "o", "", "the proof to write")
-	c.Flags().StringVar(&chain, "chain", "", "for the key of a piece: the chain that it is linked in; the proof is of that part, for verify with the chain's key")
+	c.Flags().StringVar(&f.key, "key", "", "the prover's key")
+	inputFlag(c, &f.input)
+	c.Flags().StringArrayVar(&f.openings, "opening", nil, "for a committed input: its opening, instead of the input; or NAME=FILE, where several have its format")
+	c.Flags().StringVar(&f.secret, "secret-output", "", "also write the answer with committed outputs, for yourself")
+	c.Flags().StringVarP(&f.out, "output", "o", "", "the proof to write")
+	c.Flags().StringVar(&f.chain, "chain", "", "for the key of a piece: the chain that it is linked in; the proof is of that part, for verify with the chain's key")
 	c.Flags().BoolVar(&keep, "keep-parts", false, "for a model in parts: keep the proofs of parts as files, too")
 	multi.register(c)
-	c.Flags().StringVar(&context, "context", "", "text to tie the proof to, such as a nonce of the verifier's")
+	c.Flags().StringVar(&f.context, "context", "", "text to tie the proof to, such as a nonce of the verifier's")
 	return c
+}
+
+// proveFlags are what a proof of one program is made of.
+type proveFlags struct {
+	key, out, context, chain, secret string
+	input, openings                  []string
+	device                           string
+}
+
+// proveAnswer is the verb prove for the key of one program.
+func (a *app) proveAnswer(ctx context.Context, f *proveFlags) error {
+	pk, err := a.loadProvingKey(f.key)
+	if err != nil {
+		return err
+	}
+	vk := pk.VerifyingKey()
+	program, tie := vk.Program(), []byte(f.context)
+	if f.secret != "" && len(vk.Commits().Outputs) == 0 {
+		return usageError("--secret-output goes with committed outputs, of which key %s has none: its answers are in %s", f.key, answerName(f.out))
+	}
+	part := -1
+	var linked *chunks.Chain
+	if f.chain != "" {
+		if linked, err = a.loadChain(f.chain); err != nil {
+			return err
+		}
+		if part, err = partOf(linked, pk); err != nil {
+			return inputError("key %s, chain %s: %w", f.key, f.chain, err)
+		}
+		tie = linked.Context(part, tie)
+	}
+	in, err := a.loadSecretInput(vk, f.key, f.input, f.openings)
+	if err != nil {
+		return err
+	}
+	bases := secretNames(vk, f.out, in.opened)
+	for _, base := range bases {
+		if base == "" {
+			continue
+		}
+		if err := a.checkOutputs(base+commitmentSuffix, base+openingSuffix); err != nil {
+			return err
+		}
+	}
+	r, err := a.proveOnce(ctx, f.device, pk, in.x, in.salts, tie)
+	if err != nil {
+		return err
+	}
+	proof, what := r.Proof, ""
+	object := map[string]any{}
+	if linked != nil {
+		proof = (&chunks.PartProof{Chain: linked.Digest(), Part: part, Y: r.Statement.Y, Proof: r.Proof}).Encode()
+		what = ", " + linked.PartName(part)
+		object["part"], object["name"] = part+1, linked.PartName(part)
+	}
+	files := []output{{path: f.out, data: proof}}
+	written := ""
+	if public := zkmlfile.Public(vk); len(public.Outputs) > 0 {
+		answer, err := zkmlfile.NewAnswer(public, r.Statement.Y)
+		if err != nil {
+			return err
+		}
+		text, err := answer.Encode()
+		if err != nil {
+			return err
+		}
+		files = append(files, output{path: answerName(f.out), data: text})
+		object["answer"], object["output"] = answer, answerName(f.out)
+		written = "answer   " + answerText(answer) + "\n"
+	}
+	if f.secret != "" {
+		answer, err := zkmlfile.NewAnswer(program, r.Y)
+		if err != nil {
+			return err
+		}
+		text, err := answer.Encode()
+		if err != nil {
+			return err
+		}
+		files = append(files, output{path: f.secret, data: text, perm: 0o600})
+		object["secret_output"] = f.secret
+	}
+	secrets, reports := secretFiles(vk, r.Result, in.opened, bases)
+	files = append(files, secrets...)
+	for i := range reports {
+		written += reports[i].line() + "\n"
+	}
+	if err := a.write(files...); err != nil {
+		return err
+	}
+	digest := sha256.Sum256(proof)
+	maps.Copy(object, map[string]any{
+		"proof": f.out, "device": r.device.Name(), "prove_ms": milliseconds(r.time), "stages_ms": stageObject(r.Timings), "proof_bytes": len(proof),
+		"proof_sha256": hexText(digest[:]), "work": countsObject(r),
+	})
+	if len(reports) > 0 {
+		object["commitments"] = reports
+	}
+	var names []string
+	for _, file := range files[1:] {
+		names = append(names, file.path)
+	}
+	return a.wrote(f.out, object, "%sprove    %s  total %s\nwritten  %s (%s%s), %s", written, stageText(r.Timings), durationText(r.time),
+		f.out, sizeText(int64(len(proof))), what, strings.Join(names, ", "))
+}
+
+// secretNames are the names, without suffixes, of the files of each committed tensor that has none yet; "" for one with an opening.
+func secretNames(vk *zkml.VerifyingKey, proof string, opened []*loadedOpening) []string {
+	bases := tensorFiles(vk.Committed())
+	prefix := strings.TrimSuffix(answerName(proof), "out.json")
+	for i := range bases {
+		bases[i] = prefix + bases[i]
+		if opened[i] != nil {
+			bases[i] = ""
+		}
+	}
+	return bases
+}
+
+// secretFiles are the commitments and openings of a proof as files, and what is public of them.
+func secretFiles(vk *zkml.VerifyingKey, r *zkprover.Result, opened []*loadedOpening, bases []string) (files []output, reports []committedReport) {
+	list := vk.Committed()
+	for i := range list {
+		c := &r.Statement.Commitments[i]
+		report := newReport(&list[i], c)
+		if bases[i] != "" {
+			files = append(files, commitmentFiles(bases[i], c, r.Openings[i])...)
+			report.Commitment, report.Opening = bases[i]+commitmentSuffix, bases[i]+openingSuffix
+		} else {
+			report.Opening = opened[i].path
+		}
+		reports = append(reports, report)
+	}
+	return files, reports
 }
 
 // answerName is where the answer of a proof goes: x.proof and x.out.json.

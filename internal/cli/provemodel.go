@@ -103,7 +103,7 @@ func (a *app) proveModelCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := a.proveOnce(cmd.Context(), name, pk, x, nil)
+			r, err := a.proveOnce(cmd.Context(), name, pk, x, nil, nil)
 			if err != nil {
 				return err
 			}

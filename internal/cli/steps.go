@@ -363,8 +363,8 @@ func stages(p *progress) func(zkprover.Stage, bool) {
 	}
 }
 
-// proveOnce proves one input.
-func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, tie []byte) (*proved, error) {
+// proveOnce proves one input; salts are of what the key has committed.
+func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, salts [][32]byte, tie []byte) (*proved, error) {
 	program := pk.VerifyingKey().Program()
 	if err := a.enough("proving", proofBytes(program)); err != nil {
 		return nil, err
@@ -381,7 +381,7 @@ func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKe
 		defer key.Evict()
 		out.load = time.Since(start)
 		before, stats, start := q.Device().Launches(), q.Stats(), time.Now()
-		r, err := key.Prove(q, x, &zkprover.Options{Context: tie, Progress: stages(p)})
+		r, err := key.Prove(q, x, &zkprover.Options{Context: tie, Salts: salts, Progress: stages(p)})
 		if err != nil {
 			return err
 		}

@@ -11,37 +11,37 @@ import (
 
 func (a *app) verifyCommand() *cobra.Command {
 	var (
-		key, answer, context string
-		model, calibration   string
-		input                []string
-		m                    modelFlags
+		context            string
+		model, calibration string
+		m                  modelFlags
+		f                  statementFiles
 	)
 	c := &cobra.Command{
 		Use:   "verify --key FILE.vk --input FILE --output FILE.out.json FILE.proof...",
 		Short: "Check a proof",
 		Long: "Exit code 0 means: the network in the key, run on this input, gives this output. Exit code 1 names the check that failed.\n" +
+			"Of inputs and outputs that the key has committed, pass the commitments (--commitment): somebody knows values behind them of which this is true.\n" +
 			"With the key of a model in parts the proof is one file, or the files of all parts, or a folder of them.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if key == "" || len(input) == 0 || answer == "" {
+			if f.key == "" || len(f.input)+len(f.commitments)+len(f.openings) == 0 {
 				return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
 			}
-			chain, vk, err := a.loadAnyVerifyingKey(key)
+			chain, vk, err := a.loadAnyVerifyingKey(f.key)
 			if err != nil {
 				return err
 			}
 			if chain != nil {
-				return a.verifyChain(chain, args, input, answer, []byte(context), model, calibration, m)
+				if len(f.commitments)+len(f.openings) > 0 {
+					return usageError("--commitment and --opening go with a key that has something committed; %s is of a model in parts, which has nothing", f.key)
+				}
+				if len(f.input) == 0 || f.answer == "" {
+					return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
+				}
+				return a.verifyChain(chain, args, f.input, f.answer, []byte(context), model, calibration, m)
 			}
 			if len(args) > 1 {
 				return usageError("unexpected argument %q: several proofs are those of parts, and go with the key of a chain", args[1])
-			}
-			if list := vk.Committed(); len(list) > 0 {
-				return usageError("key %s has committed %s; prove and verify take keys for which everything is public", key, tensorsText(list))
-			}
-			x, err := a.loadInput(input, vk.Program())
-			if err != nil {
-				return err
 			}
 			proof, err := a.readFile("proof", args[0])
 			if err != nil {
@@ -59,24 +59,32 @@ func (a *app) verifyCommand() *cobra.Command {
 			if _, err := zkml.DecodeProof(vk, proof); err != nil { // first, as the answer of another key makes no sense here
 				return a.verifyError(args[0], err)
 			}
-			y, err := a.loadAnswer(answer, vk.Program())
+			statement, commitments, err := a.readStatement(cmd.Context(), vk, &f)
 			if err != nil {
-				return a.reject(err, "")
+				return a.statementError(err)
 			}
 			start := time.Now()
-			err = zkml.Verify(vk, x, y, proof, o)
+			err = zkml.VerifyStatement(vk, statement, proof, o)
 			took := time.Since(start)
 			if err != nil {
 				return a.verifyError(args[0], err)
 			}
 			r := zkml.Security(vk)
-			return a.result(map[string]any{"verified": true, "verify_ms": milliseconds(took), "proof_bytes": len(proof), "security_bits": r.Sum},
-				"accepted in %s (%.1f bits, union)", durationText(took), r.Sum)
+			object, lines := map[string]any{"verified": true, "verify_ms": milliseconds(took), "proof_bytes": len(proof), "security_bits": r.Sum}, ""
+			for i := range commitments {
+				lines += "\n" + commitments[i].line()
+			}
+			if len(commitments) > 0 {
+				object["commitments"] = commitments
+			}
+			return a.result(object, "accepted in %s (%.1f bits, union)%s", durationText(took), r.Sum, lines)
 		},
 	}
-	c.Flags().StringVar(&key, "key", "", "the verifier's key")
-	inputFlag(c, &input)
-	c.Flags().StringVar(&answer, "output", "", "the answer that came with the proof")
+	c.Flags().StringVar(&f.key, "key", "", "the verifier's key")
+	inputFlag(c, &f.input)
+	c.Flags().StringVar(&f.answer, "output", "", "the answer that came with the proof")
+	c.Flags().StringArrayVar(&f.commitments, "commitment", nil, "the commitment to a committed input or output; or NAME=FILE, where several have its format")
+	c.Flags().StringArrayVar(&f.openings, "opening", nil, "for those who were told what is committed: the opening, from which the commitment is made; or NAME=FILE")
 	c.Flags().StringVar(&context, "context", "", "text that the proof is tied to")
 	c.Flags().StringVar(&model, "model", "", "the model, for keys with public weights")
 	c.Flags().StringVar(&calibration, "calibration", "", "the calibration, for keys with public weights")

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"github.com/zkwarp/zkwarp/internal/tensorio"
+	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
@@ -154,6 +155,21 @@ func answerOutputs(data []byte, inputs []tensorio.Input) ([]Output, error) {
 		list = append(list, o)
 	}
 	return list, nil
+}
+
+// Public is a key's program with the inputs and outputs that are public, which are what files are read and written for.
+func Public(vk *zkml.VerifyingKey) *graph.Program {
+	return With(vk.Program(), vk.PublicInputs(), vk.PublicOutputs())
+}
+
+// With is a program with some of its inputs and outputs, to read and write their files.
+func With(p *graph.Program, inputs, outputs []graph.TensorID) *graph.Program {
+	q := *p
+	q.Inputs, q.Outputs = inputs, outputs
+	if len(outputs) < len(p.Outputs) {
+		q.Post, q.Labels = graph.NoPost, nil // of the one output, if there is one only
+	}
+	return &q
 }
 
 // Face is what a chain is from outside: a program without the steps in between.

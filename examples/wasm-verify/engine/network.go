@@ -145,7 +145,7 @@ func readKey(file []byte) *Key {
 	if k.chain != nil {
 		keys, digest, k.program, k.Bits = k.chain.Keys(), k.chain.Digest(), zkmlfile.Face(k.chain), k.chain.Security()
 	} else {
-		keys, digest, k.program = []*zkml.VerifyingKey{k.vk}, k.vk.Digest(), outside(k.vk)
+		keys, digest, k.program = []*zkml.VerifyingKey{k.vk}, k.vk.Digest(), zkmlfile.Public(k.vk)
 		r := zkml.Security(k.vk)
 		k.Bits, k.Terms = r.Sum, r.Terms
 	}
@@ -172,16 +172,6 @@ func readKey(file []byte) *Key {
 		k.Picture = []int{c, h, w}
 	}
 	return k
-}
-
-// outside is a key's program with the inputs and outputs that are public.
-func outside(vk *zkml.VerifyingKey) *graph.Program {
-	p := *vk.Program()
-	p.Inputs, p.Outputs = vk.PublicInputs(), vk.PublicOutputs()
-	if len(p.Outputs) < len(vk.Program().Outputs) {
-		p.Post, p.Labels = graph.NoPost, nil // of the one output, if there is one only
-	}
-	return &p
 }
 
 // tensors lists tensors with their shapes.
