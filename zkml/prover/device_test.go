@@ -107,7 +107,7 @@ func unchecked(q *device.Queue, k *keyed) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := loadKey(q, l, k.pk, nil)
+	key, err := k.pk.load(q, l, nil, Wide)
 	if err != nil {
 		return nil, err
 	}

@@ -24,8 +24,9 @@ var (
 // that kernels follow. It is safe for concurrent use, each proof on a queue of
 // its own. Its memory counts as the device's buffers do.
 type Resident struct {
-	pk  *ProvingKey
-	dev *device.Device
+	pk   *ProvingKey
+	dev  *device.Device
+	form Form
 
 	mu     sync.Mutex
 	key    *keyMemory // nil while evicted
@@ -40,17 +41,28 @@ type keyMemory struct {
 	desc      device.Buffer[uint64] // empty where the queue runs on the host
 	committed *commitment           // to the parameters, if they are committed
 	of        *ProvingKey           // whose own the commitment is, if it is
+
+	// Of keys that become narrow: the parameters as they are stored, and what follows them in words, which then has none.
+	stored *storedParams
+	rest   device.Buffer[m31.Element]
 }
 
 func (k *keyMemory) free() {
 	k.uncommit()
 	k.words.Free()
 	k.desc.Free()
+	k.rest.Free()
+	if k.stored != nil {
+		k.stored.free()
+	}
 }
 
 // bytes of device memory.
 func (k *keyMemory) bytes() int64 {
-	n := 4*int64(k.words.Len()) + 8*int64(k.desc.Len())
+	n := 4*int64(k.words.Len()+k.rest.Len()) + 8*int64(k.desc.Len())
+	if k.stored != nil {
+		n += k.stored.size()
+	}
 	if k.committed != nil {
 		n += k.committed.bytes
 	}
@@ -59,8 +71,8 @@ func (k *keyMemory) bytes() int64 {
 
 // load puts what proofs need of the key to q's device, and begins the commitment to
 // the parameters. via may be nil.
-func (pk *ProvingKey) load(q *device.Queue, l *layout, via *Uploader) (*keyMemory, error) {
-	k, err := loadKey(q, l, pk, via)
+func (pk *ProvingKey) load(q *device.Queue, l *layout, via *Uploader, form Form) (*keyMemory, error) {
+	k, err := loadKeyAs(q, l, pk, via, form)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +86,11 @@ func (pk *ProvingKey) load(q *device.Queue, l *layout, via *Uploader) (*keyMemor
 // loadKey uploads a key's memory and waits for it, so that other queues may
 // read it.
 func loadKey(q *device.Queue, l *layout, pk *ProvingKey, via *Uploader) (*keyMemory, error) {
+	return loadKeyAs(q, l, pk, via, Wide)
+}
+
+// loadKeyAs is loadKey with what the key needs to become narrow.
+func loadKeyAs(q *device.Queue, l *layout, pk *ProvingKey, via *Uploader, form Form) (*keyMemory, error) {
 	if err := preload(q); err != nil {
 		return nil, err
 	}
@@ -94,7 +111,16 @@ func loadKey(q *device.Queue, l *layout, pk *ProvingKey, via *Uploader) (*keyMem
 	if k.words, err = device.Alloc[m31.Element](q, l.fixed); err == nil {
 		err = k.words.Slice(stack, l.fixed).CopyFrom(q, rest)
 	}
-	if err == nil {
+	switch {
+	case err != nil:
+	case form == Narrow && stack > 0 && pk.narrows(q):
+		if k.stored, err = newStoredLayout(l.plan, pk.program(), pk.weights).upload(q, via); err == nil {
+			err = k.stored.widen(q, k.words.Slice(0, stack))
+		}
+		if err == nil {
+			k.rest, err = device.Upload(q, rest)
+		}
+	default:
 		err = pk.params(q, l.plan, k.words.Slice(0, stack), via)
 	}
 	if err == nil && !q.OnHost() {
@@ -134,7 +160,12 @@ func (pk *ProvingKey) Load(q *device.Queue) (*Resident, error) {
 }
 
 // On is the key on a device, with nothing loaded yet: the first proof does that, or Load.
-func (pk *ProvingKey) On(dev *device.Device) *Resident { return &Resident{pk: pk, dev: dev} }
+func (pk *ProvingKey) On(dev *device.Device) *Resident { return pk.OnAs(dev, Wide) }
+
+// OnAs is On with the form in which the key stays there.
+func (pk *ProvingKey) OnAs(dev *device.Device, form Form) *Resident {
+	return &Resident{pk: pk, dev: dev, form: form}
+}
 
 // Load puts the key into the device's memory, unless it is there, before a proof needs it: on a queue of its own, beside proofs on others. via,
 // which may be nil, is for those who load often.
@@ -191,14 +222,14 @@ func (r *Resident) acquire(q *device.Queue, via *Uploader, proving bool) (*layou
 	if r.closed {
 		return nil, nil, ErrClosed
 	}
-	if err := checkMemory(q, l, r.key != nil, proving); err != nil {
+	if err := checkMemory(q, l, r.key != nil && !r.key.isNarrow(), proving); err != nil {
 		return nil, nil, err
 	}
 	if r.key != nil && r.users == 0 && r.key.committed.failed() {
 		r.drop()
 	}
 	if r.key == nil {
-		if r.key, err = r.pk.load(q, l, via); err != nil {
+		if r.key, err = r.pk.load(q, l, via, r.form); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -209,8 +240,13 @@ func (r *Resident) acquire(q *device.Queue, via *Uploader, proving bool) (*layou
 func (r *Resident) release() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.users--; r.users == 0 && r.evict {
+	if r.users--; r.users > 0 {
+		return
+	}
+	if r.evict {
 		r.drop()
+	} else if r.key != nil {
+		r.key.narrow()
 	}
 }
 
@@ -235,6 +271,11 @@ func (r *Resident) Prove(q *device.Queue, x []int32, opts *Options) (*Result, er
 		return nil, fmt.Errorf("zkml: prove: %w", err)
 	}
 	defer r.release()
+	key, done, err := key.widen(q, l)
+	if err != nil {
+		return nil, fmt.Errorf("zkml: prove: %w", err)
+	}
+	defer done()
 	result, err := prove(q, r.pk, l, key, x, opts)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)

@@ -129,7 +129,7 @@ func proveWeights(q *device.Queue, pk *ProvingKey, arg *zkml.Argument, opts *Set
 	if err := checkMemory(q, l, false, true); err != nil {
 		return nil, err
 	}
-	key, err := pk.load(q, l, opts.Uploader)
+	key, err := pk.load(q, l, opts.Uploader, Wide)
 	if err != nil {
 		return nil, err
 	}
