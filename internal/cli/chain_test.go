@@ -430,6 +430,20 @@ func TestProveModelParts(t *testing.T) {
 	}
 }
 
+// TestTightBudget asks for less than the largest operation needs, which is more than a quarter of the model: the parts are as small as they can be, with a warning.
+func TestTightBudget(t *testing.T) {
+	dir, from := t.TempDir(), small(t)
+	setup := []string{"setup", filepath.Join(from, "m.onnx"), "--calibration", filepath.Join(from, "m.zkcal"), "--json"}
+	r := run(t, append(setup, "--chunk-budget-gb", "1e-9", "-o", filepath.Join(dir, "b"))...)
+	if r.code != ExitOK || !strings.Contains(r.err, "parts cannot be as small") {
+		t.Fatalf("exit %d: %s", r.code, r.err)
+	}
+	tight, finest := object(t, r.out)["parts"].([]any), object(t, must(t, append(setup, "--parts", "100", "-o", filepath.Join(dir, "p"))...))["parts"].([]any)
+	if len(tight) < 2 || len(tight) != len(finest) {
+		t.Errorf("%d parts; with the largest as small as can be there are %d", len(tight), len(finest))
+	}
+}
+
 // TestPublicParts proves parts of a model that verifiers have.
 func TestPublicParts(t *testing.T) {
 	dir, from := t.TempDir(), small(t)

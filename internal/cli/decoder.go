@@ -107,9 +107,13 @@ func (a *app) cutProgram(p *graph.Program, w *graph.Weights, decoder *layers, cu
 		return nil, withCode(ExitUnsupported, err)
 	}
 	s, err := f.split(p, w, n, o.Mode, o.Commitment)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, err
+	}
+	if s.over > 0 {
+		a.log.Warn("parts cannot be as small as --chunk-budget-gb asks for", "GB", f.budget, "a part needs", sizeText(s.over), "parts", len(s.before)+1)
+	}
+	switch {
 	case s.piece != nil:
 		p, w, err = pieceOf(p, w, s.piece)
 		return &setupPlan{program: p, weights: w}, err

@@ -144,7 +144,6 @@ var errorCases = []errorCase{
 	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --layers 0:2,3:6"},
 	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --parts -1"},
 	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --chunk-budget-gb 0"},
-	{ExitUnsupported, "setup @/m.onnx --calibration @/m.zkcal -o @/n --chunk-budget-gb 1e-9"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --layers 0:3"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --tokens 3"},
 	{ExitUsage, "verify --key @/m.vk --input @/x.json --output @/x.out.json @/x.proof @/x.proof"},

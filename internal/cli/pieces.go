@@ -127,6 +127,7 @@ func (n *numbering) position(layer int) (int, error) {
 type pieces struct {
 	before []int // where the program is cut in parts
 	piece  []int // where the one piece begins and ends
+	over   int64 // what the largest part needs where that is more than asked for
 }
 
 // split chooses where to cut.
@@ -163,8 +164,8 @@ func (f *cutFlags) split(p *graph.Program, w *graph.Weights, n *numbering, mode 
 		before, err := planParts(p, f.parts)
 		return &pieces{before: before}, withCode(ExitUnsupported, err)
 	case f.given:
-		before, err := planBudget(p, w, int64(f.budget*1e9), mode, o)
-		return &pieces{before: before}, withCode(ExitUnsupported, err)
+		before, over, err := planBudget(p, w, int64(f.budget*1e9), mode, o)
+		return &pieces{before: before, over: over}, withCode(ExitUnsupported, err)
 	}
 	return &pieces{}, nil
 }
@@ -200,30 +201,36 @@ func planParts(p *graph.Program, n int) (best []int, err error) {
 // margin is the share of the memory that parts are planned to fill.
 const margin = 0.8
 
-// planBudget cuts a program so that no part needs more than the budget, less a margin. Where that cannot be, parts are as small as they can be, and
-// setup and proving will say which are too large.
-func planBudget(p *graph.Program, w *graph.Weights, budget int64, mode zkml.Mode, o whir.Options) (before []int, err error) {
+// planBudget cuts a program so that no part needs more than the budget, less a margin. Where that cannot be, the largest part is about as small as it
+// can be, and over says how much it needs.
+func planBudget(p *graph.Program, w *graph.Weights, budget int64, mode zkml.Mode, o whir.Options) (before []int, over int64, err error) {
 	room := int64(margin * float64(budget))
-	limit := committed(p)
-	for range 40 {
+	low, high := int64(0), committed(p) // limits that leave an operation over are up to low; before is for high, once it is set
+	for limit, planned := high, false; ; {
 		tried, err := chunks.Plan(p, limit)
-		if err != nil { // one operation is beyond the limit
-			if before == nil {
-				return nil, err
-			}
-			return before, nil
+		if err != nil && !planned {
+			return nil, 0, err
 		}
-		before = tried
-		most, err := largestPart(p, w, before, room, mode, o)
 		if err != nil {
-			most = math.MaxInt64 // beyond one commitment
+			low = limit
+		} else {
+			most, err := largestPart(p, w, tried, room, mode, o)
+			if err != nil {
+				most = math.MaxInt64 // beyond one commitment
+			}
+			if most <= room {
+				return tried, 0, nil
+			}
+			before, over, high, planned = tried, most, limit, true
+			limit = min(limit*7/8, int64(float64(limit)*max(0.25, float64(room)/float64(most))))
 		}
-		if most <= room {
-			return before, nil
+		if limit <= low {
+			limit = low + (high-low)/2
 		}
-		limit = min(limit*7/8, int64(float64(limit)*max(0.25, float64(room)/float64(most))))
+		if high-low <= 1+high/64 {
+			return before, over, nil
+		}
 	}
-	return before, nil
 }
 
 // largestPart is the memory of the part that needs most, as provers estimate it. One whose tensors and sums alone are beyond the room ends the search.
