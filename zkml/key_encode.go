@@ -1,6 +1,7 @@
 package zkml
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
 
@@ -155,32 +156,45 @@ func EncodeProvingKey(vk *VerifyingKey, w *graph.Weights) ([]byte, error) {
 // DecodeProvingKey reads a proving key from exactly data and checks that the
 // weights are the verifying key's.
 func DecodeProvingKey(data []byte) (*VerifyingKey, *graph.Weights, error) {
+	vk, w, check, err := OpenProvingKey(data)
+	if err == nil {
+		err = check()
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	return vk, w, nil
+}
+
+// OpenProvingKey is DecodeProvingKey without what takes longest: whether the weights, which are within their bounds, are the verifying key's is found by
+// hashing them, which check does. data must not change while the weights are used.
+func OpenProvingKey(data []byte) (vk *VerifyingKey, w *graph.Weights, check func() error, err error) {
 	const what = "proving key"
 	digest, rest, err := readHeader(data, MagicProvingKey, what)
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	r := &cursor{data: rest}
 	key, weights := r.bytes("verifying key"), r.bytes("weights")
 	if err := r.done(); err != nil {
-		return nil, nil, formatf("%s: %w", what, err)
+		return nil, nil, nil, formatf("%s: %w", what, err)
 	}
-	vk, err := DecodeVerifyingKey(key)
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", what, err)
+	if vk, err = DecodeVerifyingKey(key); err != nil {
+		return nil, nil, nil, fmt.Errorf("%s: %w", what, err)
 	}
-	w, err := graph.DecodeWeights(vk.program, weights)
-	if err != nil {
-		return nil, nil, formatf("%s: %w", what, err)
+	if w, err = graph.DecodeWeights(vk.program, weights); err != nil {
+		return nil, nil, nil, formatf("%s: %w", what, err)
 	}
-	got, err := w.Digest(vk.program)
-	if err != nil {
-		return nil, nil, formatf("%s: %w", what, err)
+	unlike := formatf("%s: its digests do not match its contents", what)
+	if digest != vk.digest {
+		return nil, nil, nil, unlike
 	}
-	if got != vk.weightsDigest || digest != vk.digest {
-		return nil, nil, formatf("%s: its digests do not match its contents", what)
-	}
-	return vk, w, nil
+	return vk, w, func() error {
+		if sha256.Sum256(weights) != vk.weightsDigest { // the encoding is canonical
+			return unlike
+		}
+		return nil
+	}, nil
 }
 
 func appendBytes(b, part []byte) []byte {

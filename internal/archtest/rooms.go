@@ -21,6 +21,7 @@ type Room struct {
 var Rooms = map[string]Room{
 	// Helpers that know nothing of the rest; every room may import these.
 	"internal/buildinfo": {Rank: 0},
+	"internal/mapped":    {Rank: 0},
 	"internal/parallel":  {Rank: 0},
 	"internal/mutant":    {Rank: 0},
 	"internal/tensorio":  {Rank: 0},

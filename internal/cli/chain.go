@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 )
@@ -68,19 +69,31 @@ func (a *app) loadProvers(dir string) (*provers, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &provers{chain: chain}
-	for k, vk := range chain.Keys() {
-		path := partFile(dir, k, ".pk")
-		pk, err := a.loadProvingKey(path)
+	p := &provers{chain: chain, keys: make([]*zkprover.ProvingKey, len(chain.Keys()))}
+	errs := make([]error, len(p.keys))
+	parallel.For(len(p.keys), 1, func(from, to int) {
+		for k := from; k < to; k++ {
+			p.keys[k], errs[k] = a.loadPart(chain, k, partFile(dir, k, ".pk"))
+		}
+	})
+	for _, err := range errs {
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", chain.PartName(k), err)
+			return nil, err
 		}
-		if got, want := pk.VerifyingKey().Digest(), vk.Digest(); got != want {
-			return nil, inputError("%s: key %s has the digest %x..., want %x... as %s says: it was made for another part or model", chain.PartName(k), path, got[:8], want[:8], chainFile)
-		}
-		p.keys = append(p.keys, pk)
 	}
 	return p, nil
+}
+
+// loadPart reads the prover's key of part k.
+func (a *app) loadPart(chain *chunks.Chain, k int, path string) (*zkprover.ProvingKey, error) {
+	pk, err := a.loadProvingKey(path)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", chain.PartName(k), err)
+	}
+	if got, want := pk.VerifyingKey().Digest(), chain.Keys()[k].Digest(); got != want {
+		return nil, inputError("%s: key %s has the digest %x..., want %x... as %s says: it was made for another part or model", chain.PartName(k), path, got[:8], want[:8], chainFile)
+	}
+	return pk, nil
 }
 
 // chainWork is the work of all parts.

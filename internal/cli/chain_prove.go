@@ -81,7 +81,7 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 		}
 	}
 	if err != nil {
-		return nil, withCode(ExitDevice, err)
+		return nil, withCode(ExitDevice, keyError(err))
 	}
 	for _, w := range out.Warnings {
 		a.log.Warn(w)

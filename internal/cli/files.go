@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+
+	"github.com/zkwarp/zkwarp/internal/mapped"
 )
 
 // maxFile bounds what is read into memory from one file.
@@ -99,6 +101,33 @@ func (a *app) readUpTo(what, path string, most int64) ([]byte, error) {
 		return nil, inputError("reading %s %s: %w", what, path, plainFS(err))
 	}
 	return data, nil
+}
+
+// mapFrom is the number of bytes from which on a file is mapped instead of read, where the system can.
+const mapFrom = 64 << 20
+
+// mapFile is readFile for a large file that is used until the process ends, such as a key with its weights: it is not copied, and the system reads ahead
+// while the first bytes are worked on. large says whether there are so many bytes.
+func (a *app) mapFile(what, path string) (data []byte, large bool, err error) {
+	info, err := os.Stat(path)
+	if err != nil || path == "-" || !info.Mode().IsRegular() || info.Size() < mapFrom || info.Size() > maxFile {
+		data, err = a.readFile(what, path)
+		return data, len(data) >= mapFrom, err
+	}
+	if err := a.use(path, info, false); err != nil {
+		return nil, false, err
+	}
+	fail := func(err error) ([]byte, bool, error) { return nil, false, inputError("reading %s %s: %w", what, path, plainFS(err)) }
+	f, err := os.Open(path)
+	if err != nil {
+		return fail(err)
+	}
+	defer f.Close()
+	m, err := mapped.Map(f, info.Size())
+	if err != nil {
+		return fail(err)
+	}
+	return m.Bytes, true, nil
 }
 
 // use is one use of a file by this run.

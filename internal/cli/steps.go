@@ -270,8 +270,9 @@ func decodeVerifyingKey(path string, data []byte) (*zkml.VerifyingKey, error) {
 	return vk, nil
 }
 
+// loadProvingKey reads a prover's key. What takes long to check about a large one is found out beside the proof: see keyError.
 func (a *app) loadProvingKey(path string) (*zkprover.ProvingKey, error) {
-	data, err := a.readFile("key", path)
+	data, large, err := a.mapFile("key", path)
 	if err != nil {
 		return nil, err
 	}
@@ -280,6 +281,13 @@ func (a *app) loadProvingKey(path string) (*zkprover.ProvingKey, error) {
 		return nil, inputError("key %s is a verifier's key; proving takes the .pk file", path)
 	case chunks.MagicChain:
 		return nil, inputError("key %s is a verifiers' key of a chain; proving takes the .pk folder", path)
+	}
+	if large {
+		pk, err := zkprover.OpenProvingKey(data)
+		if err != nil {
+			return nil, inputError("key %s: %w", path, err)
+		}
+		return pk, nil
 	}
 	pk, err := zkprover.DecodeProvingKey(data)
 	if err != nil {
@@ -363,6 +371,37 @@ func stages(p *progress) func(zkprover.Stage, bool) {
 	}
 }
 
+// keyError classes an error that a proof has found about its key.
+func keyError(err error) error {
+	if errors.Is(err, zkprover.ErrKey) {
+		return withCode(ExitInput, err)
+	}
+	return err
+}
+
+// planned says what memory of a device a proof takes, before anything is done, and refuses what is more than the device may give.
+func (a *app) planned(d *device.Device, pk *zkprover.ProvingKey) error {
+	key, proof, err := pk.Memory()
+	if err != nil {
+		return err
+	}
+	limit, err := d.Budget()
+	if err != nil {
+		return err
+	}
+	may := "no limit"
+	if limit > 0 {
+		may = sizeText(limit)
+	}
+	a.log.Info("memory", "device", d.Name(), "key", sizeText(key), "proof", sizeText(proof), "limit", may)
+	if need := key + proof; limit > 0 && need > limit {
+		return &device.Error{Device: d.Name(), Op: "plan memory", Bytes: need, Class: device.ErrNoMemory, Text: fmt.Sprintf(
+			"%s for the key and %s for the proof, about, over the limit of %s: make the keys with --chunk-budget-gb %s, for proofs in parts that fit, or raise --memory-budget",
+			sizeText(key), sizeText(proof), sizeText(limit), strconv.FormatFloat(float64(limit)/1e9, 'g', 3, 64))}
+	}
+	return nil
+}
+
 // proveOnce proves one input; salts are of what the key has committed.
 func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, salts [][32]byte, tie []byte) (*proved, error) {
 	program := pk.VerifyingKey().Program()
@@ -373,6 +412,9 @@ func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKe
 	p := a.startProgress("prove", len(zkprover.Stages()))
 	defer p.end()
 	err := a.onDevice(ctx, name, work(program), func(q *device.Queue) error {
+		if err := a.planned(q.Device(), pk); err != nil {
+			return err
+		}
 		start := time.Now()
 		key, err := pk.Load(q)
 		if err != nil {
@@ -389,7 +431,7 @@ func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKe
 		out.kernels = q.Device().LaunchesSince(before)
 		return nil
 	})
-	return out, err
+	return out, keyError(err)
 }
 
 type proved struct {

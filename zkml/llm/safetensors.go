@@ -15,8 +15,8 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/internal/parallel"
-	"github.com/zkwarp/zkwarp/zkml/internal/mapped"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 )
 

@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/zkwarp/zkwarp/zkml/internal/mapped"
+	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
 )
 

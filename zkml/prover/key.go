@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 
@@ -15,6 +16,8 @@ import (
 type ProvingKey struct {
 	vk      *zkml.VerifyingKey
 	weights *graph.Weights
+
+	check func() error // waits for OpenProvingKey's checks; nil if there were none
 
 	mu        sync.Mutex
 	of        *graph.Program // until there is vk
@@ -43,6 +46,39 @@ func DecodeProvingKey(data []byte) (*ProvingKey, error) {
 		return nil, err
 	}
 	return &ProvingKey{vk: vk, weights: w}, nil
+}
+
+// ErrKey is the class of errors of proofs about a key that was opened and is not what it should be.
+var ErrKey = errors.New("the proving key is spoiled")
+
+// OpenProvingKey is DecodeProvingKey for large keys: that the weights have the verifying key's digest, and what VerifyingKey.Check finds, is looked into
+// beside other work, on a goroutine of its own. A proof waits for that before it is given out; the error is an ErrKey then. data, which may be a mapped
+// file, must be there, unchanged, as long as the key is used, and until Check has returned.
+func OpenProvingKey(data []byte) (*ProvingKey, error) {
+	vk, w, digest, err := zkml.OpenProvingKey(data)
+	if err != nil {
+		return nil, err
+	}
+	done := make(chan error, 1)
+	go func() {
+		err := vk.Check()
+		if e := digest(); e != nil {
+			err = e
+		}
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrKey, err)
+		}
+		done <- err
+	}()
+	return &ProvingKey{vk: vk, weights: w, check: sync.OnceValue(func() error { return <-done })}, nil
+}
+
+// Check waits for the checks that OpenProvingKey has begun, and says what they found. Keys that were not opened so were checked before.
+func (pk *ProvingKey) Check() error {
+	if pk.check == nil {
+		return nil
+	}
+	return pk.check()
 }
 
 // Encode is the key's canonical encoding.

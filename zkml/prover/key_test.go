@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -84,6 +85,58 @@ func TestKeyEncoding(t *testing.T) {
 	bad[len(bad)-1] ^= 1 // a weight
 	if _, err := DecodeProvingKey(bad); !errors.Is(err, zkml.ErrFormat) {
 		t.Errorf("a proving key with a changed weight decodes: %v", err)
+	}
+}
+
+// TestKeyOpened proves with keys that are checked beside the proof: the same bytes as ever, and none if a weight is not the key's or the proof of the weights
+// does not hold, whichever way verifiers know the weights.
+func TestKeyOpened(t *testing.T) {
+	for _, mode := range []zkml.Mode{zkml.Committed, zkml.PublicWeights} {
+		opts := quick
+		opts.Mode = mode
+		c := zkmltest.MLP(2, 1, 3, 5)
+		q := cpu(t)
+		_, made, err := Setup(q, c.Program, c.Weights, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want, err := Prove(q, made, c.X, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := made.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		pk, err := OpenProvingKey(code)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r, err := Prove(q, pk, c.X, nil); err != nil || !bytes.Equal(r.Proof, want.Proof) {
+			t.Errorf("mode %v: another proof with a key that was opened, or none: %v", mode, err)
+		}
+		if err := pk.Check(); err != nil {
+			t.Errorf("mode %v: %v", mode, err)
+		}
+		spoil := map[string]int{"its digests do not match": len(code) - 1}
+		if mode == zkml.Committed {
+			at := bytes.Index(code, made.vk.WeightsProof())
+			spoil[zkml.CheckKeyProof] = at + len(made.vk.WeightsProof()) - 1
+		}
+		for says, at := range spoil {
+			bad := bytes.Clone(code)
+			bad[at] ^= 1
+			pk, err := OpenProvingKey(bad)
+			if err != nil {
+				t.Fatalf("mode %v: byte %d: found out at once: %v", mode, at, err)
+			}
+			if r, err := Prove(q, pk, c.X, nil); r != nil || !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), says) {
+				t.Errorf("mode %v: a proof with byte %d changed: %v, want one that says %q", mode, at, err, says)
+			}
+			if err := pk.Check(); !errors.Is(err, ErrKey) {
+				t.Errorf("mode %v: byte %d: %v", mode, at, err)
+			}
+		}
 	}
 }
 

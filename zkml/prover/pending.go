@@ -137,7 +137,7 @@ func checkRoot(c *whirprover.CommittedM31, err error, want [8]m31.Element) (*whi
 	case err != nil:
 		err = fmt.Errorf("commit to the parameters: %w", err)
 	case root != want:
-		err = errors.New("the weights' commitment is not the verifying key's")
+		err = fmt.Errorf("%w: the weights' commitment is not the verifying key's", ErrKey)
 	}
 	if err != nil {
 		c.Free()

@@ -52,12 +52,12 @@ func TestPendingRoot(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := r.Wait(q.Context()); err == nil || !strings.Contains(err.Error(), "the weights' commitment is not the verifying key's") {
+		if err := r.Wait(q.Context()); !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), "the weights' commitment is not the verifying key's") {
 			t.Errorf("waiting for a commitment to other weights: %v", err)
 		}
 		for range 2 {
 			result, err := r.Prove(q, k.X, nil)
-			if result != nil || err == nil || !strings.Contains(err.Error(), "openings: the weights' commitment is not the verifying key's") {
+			if result != nil || !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), "openings: the proving key is spoiled: the weights' commitment is not the verifying key's") {
 				t.Errorf("a proof of other weights: %v", err)
 			}
 		}

@@ -277,6 +277,11 @@ func (r *Resident) Prove(q *device.Queue, x []int32, opts *Options) (*Result, er
 	}
 	defer done()
 	result, err := prove(q, r.pk, l, key, x, opts)
+	if err == nil || errors.Is(err, ErrKey) {
+		if e := r.pk.Check(); e != nil {
+			result, err = nil, e
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("zkml: prove: %w", err)
 	}
