@@ -269,12 +269,12 @@ func (s *session) root(h plan.Home) device.Buffer[m31.Element] {
 
 // open opens every commitment at its merged claim. That to the parameters was begun when the key was loaded.
 func (s *session) open() error {
-	if s.arg.Commitments[plan.Parameters] != nil {
-		c, err := s.key.committed.wait(s.q.Context())
+	if c := s.key.committed; c != nil {
+		made, err := c.wait(s.q.Context())
 		if err != nil {
 			return err
 		}
-		s.committed[plan.Parameters] = c
+		s.committed[plan.Parameters] = made
 	}
 	for _, h := range s.plan.Order() {
 		if s.committed[h] == nil {
