@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"crypto/sha256"
+	"errors"
 	"os"
 	"slices"
 	"time"
@@ -70,9 +71,16 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 	}
 	err := a.onDevices(name, chainWork(chain), func(all []*device.Device) error {
 		start := time.Now()
-		r, err := chainprover.Prove(ctx, all, chain, keys.keys, x, o)
+		loaded, err := chainprover.On(all, chain, keys.keys)
+		if err != nil {
+			return err
+		}
+		for _, line := range loaded.Memory().Lines(chain) {
+			a.log.Info("memory", "plan", line)
+		}
+		r, err := loaded.Prove(ctx, x, o)
 		out.Result, out.time = r, time.Since(start)
-		return err
+		return errors.Join(err, loaded.Close())
 	})
 	for k, why := range found {
 		if why != nil {

@@ -30,6 +30,8 @@ type Streams struct {
 	// Memory is how much there is in bytes, 0 or a nil function if that is not
 	// known.
 	Memory func() int64
+	// MapFrom is the number of bytes from which on the file of a key is mapped, and checked beside the proof; 0 for the default.
+	MapFrom int64
 }
 
 // Process returns the streams of the running process.

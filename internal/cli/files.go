@@ -103,21 +103,27 @@ func (a *app) readUpTo(what, path string, most int64) ([]byte, error) {
 	return data, nil
 }
 
-// mapFrom is the number of bytes from which on a file is mapped instead of read, where the system can.
-const mapFrom = 64 << 20
+// defaultMapFrom is Streams.MapFrom where that is 0: less is read faster than pages are mapped one by one.
+const defaultMapFrom = 64 << 20
 
 // mapFile is readFile for a large file that is used until the process ends, such as a key with its weights: it is not copied, and the system reads ahead
 // while the first bytes are worked on. large says whether there are so many bytes.
 func (a *app) mapFile(what, path string) (data []byte, large bool, err error) {
+	from := a.MapFrom
+	if from == 0 {
+		from = defaultMapFrom
+	}
 	info, err := os.Stat(path)
-	if err != nil || path == "-" || !info.Mode().IsRegular() || info.Size() < mapFrom || info.Size() > maxFile {
+	if err != nil || path == "-" || !info.Mode().IsRegular() || info.Size() < from || info.Size() > maxFile {
 		data, err = a.readFile(what, path)
-		return data, len(data) >= mapFrom, err
+		return data, int64(len(data)) >= from, err
 	}
 	if err := a.use(path, info, false); err != nil {
 		return nil, false, err
 	}
-	fail := func(err error) ([]byte, bool, error) { return nil, false, inputError("reading %s %s: %w", what, path, plainFS(err)) }
+	fail := func(err error) ([]byte, bool, error) {
+		return nil, false, inputError("reading %s %s: %w", what, path, plainFS(err))
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return fail(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
+	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
 )
 
@@ -114,12 +115,17 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 		}
 		return viewKey("verifier's key", vk), nil
 	case magic == zkml.MagicProvingKey:
-		vk, w, err := zkml.DecodeProvingKey(data)
+		pk, err := zkprover.DecodeProvingKey(data)
 		if err != nil {
 			return fail("key", err)
 		}
-		v := viewKey("prover's key", vk)
-		v.fact("weights held", w.Count())
+		key, proof, err := pk.Memory()
+		if err != nil {
+			return fail("key", err)
+		}
+		v := viewKey("prover's key", pk.VerifyingKey())
+		v.fact("weights held", pk.Weights().Count())
+		v.fact("device memory", fmt.Sprintf("about %s for the key while it is loaded, %s for a proof", sizeText(key), sizeText(proof)))
 		return v, nil
 	case magic == chunks.MagicChain:
 		c, err := a.decodeChain(path, data)

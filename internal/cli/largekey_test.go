@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestLargeKey proves with a key that is mapped and checked beside the proof: the same proof as ever, and none if the key is spoiled.
+func TestLargeKey(t *testing.T) {
+	dir, temp := small(t), t.TempDir()
+	in, out := func(name string) string { return filepath.Join(dir, name) }, func(name string) string { return filepath.Join(temp, name) }
+	prove := func(key, proof string) (int, string) {
+		var o, e bytes.Buffer
+		code := Main(context.Background(), []string{"prove", "--key", key, "--input", in("x.json"), "-o", proof, "--progress", "none"},
+			Streams{Out: &o, Err: &e, LookupEnv: func(name string) (string, bool) { return "cpu", name == "ZKWARP_DEVICE" }, MapFrom: 1})
+		return code, e.String()
+	}
+	if code, text := prove(in("m.pk"), out("a.proof")); code != ExitOK {
+		t.Fatalf("exit %d: %s", code, text)
+	}
+	must(t, "prove", "--key", in("m.pk"), "--input", in("x.json"), "-o", out("b.proof"))
+	if !bytes.Equal(readBytes(t, out("a.proof")), readBytes(t, out("b.proof"))) {
+		t.Error("another proof with a mapped key")
+	}
+	key := bytes.Clone(readBytes(t, in("m.pk")))
+	key[len(key)-4] ^= 1 // a weight, of four bytes
+	writeFile(t, out("bad.pk"), key)
+	if code, text := prove(out("bad.pk"), out("c.proof")); code != ExitInput || !strings.Contains(text, "the proving key is spoiled: ") || strings.Count(text, "\n") != 1 {
+		t.Errorf("a spoiled key: exit %d: %s", code, text)
+	}
+	key = key[:len(key)-1]
+	writeFile(t, out("short.pk"), key)
+	if code, text := prove(out("short.pk"), out("c.proof")); code != ExitInput || !strings.Contains(text, "short.pk") {
+		t.Errorf("a short key: exit %d: %s", code, text)
+	}
+	if left := names(t, temp); len(left) != 6 {
+		t.Errorf("left %v", left)
+	}
+}
+
+// TestMemoryPlan prints the plan of a proof's memory, and refuses a proof that is beyond it with what would fit.
+func TestMemoryPlan(t *testing.T) {
+	dir, temp := small(t), t.TempDir()
+	args := []string{"prove", "--key", filepath.Join(dir, "m.pk"), "--input", filepath.Join(dir, "x.json"), "-o", filepath.Join(temp, "p")}
+	r := run(t, append(args, "--log-level", "info")...)
+	if r.code != ExitOK || !strings.Contains(r.err, "msg=memory device=cpu key=") || !strings.Contains(r.err, `limit="no limit"`) {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	r = run(t, append(args, "--force", "--memory-budget", "50KiB")...)
+	if r.code != ExitMemory || !strings.Contains(r.err, "over the limit of 50.0 KiB") || !strings.Contains(r.err, "--chunk-budget-gb 5.12e-05") {
+		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	if text := must(t, "inspect", filepath.Join(dir, "m.pk")); !strings.Contains(text, "for the key while it is loaded") {
+		t.Error(text)
+	}
+}
