@@ -59,7 +59,7 @@ var Rooms = map[string]Room{
 
 	"internal/kernels": {Rank: 11, Imports: []string{"bench", "bitproof", "curve", "device", "field", "fribinius", "hash", "logup", "matrix", "merkle", "mle", "msm", "ntt",
 		"sumcheck", "transcript", "whir", "zkml"}},
-	"internal/cli": {Rank: 12, Imports: []string{"bench", "bitproof", "curve", "device", "examples", "internal/kernels", "msm", "whir", "zkml"}},
+	"internal/cli": {Rank: 12, Imports: []string{"bench", "bitproof", "curve", "device", "examples", "field", "internal/kernels", "merkle", "msm", "whir", "zkml"}},
 
 	"cmd":               {Rank: 13, Imports: []string{"internal/cli"}},
 	"internal/tools":    {Rank: 12, Imports: []string{"bench", "device", "internal/kernels", "internal/ptx"}},
