@@ -42,7 +42,7 @@ func On(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey
 	}
 	l := &Loaded{chain: chain, devices: devices, memory: memory, uploads: make([]*prover.Uploader, len(devices))}
 	for k, pk := range keys {
-		l.keys = append(l.keys, pk.On(devices[memory.Parts[k].Device]))
+		l.keys = append(l.keys, pk.OnAs(devices[memory.Parts[k].Device], memory.Parts[k].Form))
 	}
 	return l, nil
 }
@@ -164,6 +164,14 @@ func (a *loader) wait(k int) loading {
 	r := <-a.ready[k]
 	a.ready[k] <- r
 	return r
+}
+
+// narrowed loads a part's key before its proof where it stays narrow and is not there: a proof that loads it takes more memory than planned.
+func (l *Loaded) narrowed(q *device.Queue, k int) error {
+	if p := &l.memory.Parts[k]; !p.Stays || p.Form != prover.Narrow || l.keys[k].Bytes() > 0 {
+		return nil
+	}
+	return l.keys[k].Load(q, nil)
 }
 
 // done gives up a part's key unless it stays, and lets the loader go on.

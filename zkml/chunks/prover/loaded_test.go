@@ -8,8 +8,10 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
+	"github.com/zkwarp/zkwarp/zkml/prover"
 )
 
 // TestStay checks which keys stay for what memory: all, or those that leave room for two or one of the others, spread over the chain.
@@ -31,13 +33,57 @@ func TestStay(t *testing.T) {
 	} {
 		m := &Memory{Parts: make([]PartMemory, 6)}
 		for i := range m.Parts {
-			m.Parts[i].Key, m.Parts[i].Proof = 10, 5
+			m.Parts[i].forms[prover.Wide].key, m.Parts[i].forms[prover.Wide].proof = 10, 5
 		}
 		d := DeviceMemory{Limit: k.limit, Parts: []int{0, 1, 2, 3, 4, 5}}
 		m.stay(&d)
 		stays := ""
 		for _, p := range m.Parts {
 			stays += map[bool]string{true: "+", false: "-"}[p.Stays]
+		}
+		if stays != k.stays || d.Ahead != k.ahead || d.Need != k.need {
+			t.Errorf("%d bytes: %s, ahead %t, needs %d, expected %s, %t, %d", k.limit, stays, d.Ahead, d.Need, k.stays, k.ahead, k.need)
+		}
+	}
+}
+
+// TestStayNarrow: where keys can be narrow, all stay, as many of them wide as there is room for beside a proof and the load of one that becomes narrow, as
+// long as narrow ones fit; then the narrow ones that leave room for two or one of the others.
+func TestStayNarrow(t *testing.T) {
+	for _, k := range []struct {
+		limit int64
+		stays string // w and n for keys that stay
+		ahead bool
+		need  int64
+	}{
+		{0, "wwwwww", true, 65},
+		{65, "wwwwww", true, 65},
+		{64, "nwnwnw", true, 60}, // 3*10 + 3*2 + 14 + 10
+		{59, "nnwnnw", true, 52}, // 2*10 + 4*2 + 14 + 10
+		{36, "nnnnnn", true, 36},
+		{35, "nnnnnw", false, 34},
+		{26, "nnnnnn", false, 26},
+		{25, "------", true, 25},
+		{24, "------", false, 15},
+	} {
+		m := &Memory{Parts: make([]PartMemory, 6)}
+		for i := range m.Parts {
+			f := &m.Parts[i].forms
+			f[prover.Wide].key, f[prover.Wide].proof = 10, 5
+			f[prover.Narrow].key, f[prover.Narrow].proof = 2, 14
+		}
+		d := DeviceMemory{Limit: k.limit, Parts: []int{0, 1, 2, 3, 4, 5}, narrows: true}
+		m.stay(&d)
+		stays := ""
+		for _, p := range m.Parts {
+			switch {
+			case !p.Stays:
+				stays += "-"
+			case p.Form == prover.Narrow:
+				stays += "n"
+			default:
+				stays += "w"
+			}
 		}
 		if stays != k.stays || d.Ahead != k.ahead || d.Need != k.need {
 			t.Errorf("%d bytes: %s, ahead %t, needs %d, expected %s, %t, %d", k.limit, stays, d.Ahead, d.Need, k.stays, k.ahead, k.need)
@@ -169,6 +215,77 @@ func TestLoaded(t *testing.T) {
 	if _, err := Prove(t.Context(), devices, chain, keys, c.X, nil); err == nil || !strings.Contains(err.Error(), "part 1 of 5") || !strings.Contains(err.Error(), "bytes") {
 		t.Errorf("two devices that are too small: %v", err)
 	}
+}
+
+// TestLoadedNarrow proves a chain on a device that has room for narrow keys only, with and without room to load one beside a proof: the same bytes,
+// within the memory that was planned, with keys as narrow as planned between proofs.
+func TestLoadedNarrow(t *testing.T) {
+	c := zkmltest.MLP(3, 1, 32, 32, 32, 32)
+	cutting, err := chunks.Cut(c.Program, c.Weights, []int{3, 6})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := devicetest.Open(t, "cpu")
+	chain, keys, err := Setup(devicetest.Queue(t, one), cutting, &prover.SetupOptions{Commitment: whir.Options{UniqueOnly: true, FoldWork: whir.NoWork, QueryWork: whir.NoWork}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := Prove(t.Context(), []*device.Device{one}, chain, keys, c.X, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
+		d := q.Device()
+		devices := []*device.Device{d}
+		wide, err := PlanMemory(devices, keys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keyBytes, proof, load := int64(0), int64(0), int64(0)
+		for _, p := range wide.Parts {
+			narrow := p.forms[prover.Narrow]
+			keyBytes, proof, load = keyBytes+narrow.key, max(proof, narrow.proof), max(load, p.Key)
+		}
+		defer d.SetBudget(0)
+		for _, ahead := range []bool{true, false} {
+			room := keyBytes + proof
+			if ahead {
+				room += load
+			}
+			d.SetBudget(room)
+			l, err := On(devices, chain, keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines := strings.Join(l.Memory().Lines(chain), "\n")
+			if m := &l.Memory().Devices[0]; m.Ahead != ahead || m.Need != room || !strings.Contains(lines, "3 keys stay, 3 of them narrow") || strings.Count(lines, "narrow between proofs") != 3 {
+				t.Errorf("ahead %t, %d bytes of %d:\n%s", m.Ahead, m.Need, room, lines)
+			}
+			d.SetBudget(d.InUse() + room + 1<<20) // sums of parts, and what every device keeps
+			if ahead {
+				if err := l.Load(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for round := range 2 {
+				got, err := l.Prove(t.Context(), c.X, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if !bytes.Equal(got.Proof.Encode(), want.Proof.Encode()) {
+					t.Errorf("round %d: another proof", round)
+				}
+				for k, r := range l.keys {
+					if r.Bytes() != l.Memory().Parts[k].Key {
+						t.Errorf("round %d: %d bytes of a key, planned %d", round, r.Bytes(), l.Memory().Parts[k].Key)
+					}
+				}
+			}
+			if err := l.Close(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
 }
 
 // TestSetupOn makes the keys of parts on several queues, with room for one at a time: they are those of a single queue.

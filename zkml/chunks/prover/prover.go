@@ -332,6 +332,9 @@ func (w *worker) part(i, k int) error {
 		report.Loading += l.took
 		report.LoadWaited += part.LoadWait
 	}
+	if err := w.narrowed(q, k); err != nil {
+		return err
+	}
 	start = time.Now()
 	result, err := w.keys[k].Prove(q, x, o)
 	part.Time = time.Since(start)
