@@ -23,6 +23,7 @@ var Rooms = map[string]Room{
 	"internal/buildinfo": {Rank: 0},
 	"internal/mapped":    {Rank: 0},
 	"internal/parallel":  {Rank: 0},
+	"internal/hostile":   {Rank: 0},
 	"internal/mutant":    {Rank: 0},
 	"internal/tensorio":  {Rank: 0},
 	"internal/vecasm":    {Rank: 0},
