@@ -132,6 +132,8 @@ func (a *app) readTensorFiles(flag, what string, args []string, list []zkml.Comm
 			return nil, inputError("%s %s is an opening, for --opening", what, f.path)
 		case magic == zkml.MagicCommitment && what != "commitment":
 			return nil, inputError("%s %s is a commitment, for --commitment of verify", what, f.path)
+		case magic != zkml.MagicOpening && magic != zkml.MagicCommitment:
+			return nil, inputError("%s %s is no %s", what, f.path, what)
 		}
 		if f.format, err = decode(data); err != nil {
 			return nil, inputError("%s %s: %w", what, f.path, err)

@@ -17,7 +17,10 @@ func completions(root *cobra.Command) {
 		"bound":     {"bchks25", "dkt26"},
 		"machine":   {"auto", "cpu", "gpu"},
 		"curve":     msmCurves(),
-		"kind":      msmKinds(),
+		// Or a name, which only the model knows.
+		"commit-input":  {everything},
+		"commit-output": {everything},
+		"kind":          msmKinds(),
 	}
 	for _, c := range allCommands(root) {
 		for name, values := range choices {

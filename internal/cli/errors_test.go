@@ -147,6 +147,21 @@ var errorCases = []errorCase{
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --layers 0:3"},
 	{ExitUsage, "calibrate @/m.onnx --data @/x.json -o @/n --tokens 3"},
 	{ExitUsage, "verify --key @/m.vk --input @/x.json --output @/x.out.json @/x.proof @/x.proof"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --commit-input y"},
+	{ExitUsage, "setup @/m.onnx --calibration @/m.zkcal -o @/n --commit-output x"},
+	{ExitUsage, "commit"},
+	{ExitUsage, "commit --key @/c.vk --input @/x.json -o -"},
+	{ExitUsage, "commit --key @/c.vk --input @/x.json -o @/c"},
+	{ExitUsage, "commit --key @/m.vk --input @/x.json -o @/n"},
+	{ExitUsage, "prove --key @/c.pk -o @/n"},
+	{ExitUsage, "prove --key @/m.pk --opening @/c.opening -o @/n"},
+	{ExitUsage, "prove --key @/m.pk --input @/x.json --secret-output @/s.json -o @/n"},
+	{ExitUsage, "prove --key @/c.pk --opening x=@/c.opening --opening x=@/c.opening -o @/n"},
+	{ExitUsage, "verify --key @/m.vk --commitment @/c.commitment --input @/x.json --output @/x.out.json @/x.proof"},
+	{ExitUsage, "verify --key @/c.vk --output @/c.out.json @/c.proof"},
+	{ExitUsage, "verify --key @/c.vk --commitment @/c.commitment @/c.proof"},
+	{ExitUsage, "verify --key @/c.vk --commitment @/c.commitment --input @/x.json --output @/c.out.json @/c.proof"},
+	{ExitUsage, "verify --key @/c.vk --commitment @/c.commitment --commitment @/c.commitment --output @/c.out.json @/c.proof"},
 	{ExitUsage, "link @/m.vk"},
 	{ExitUsage, "link -o @/n"},
 	{ExitInput, "link @/m.vk @/m.pk -o @/n"},
@@ -195,6 +210,29 @@ var errorCases = []errorCase{
 	{ExitInput, "verify --key @/short.vk --input @/x.json --output @/x.out.json @/x.proof"},
 	{ExitInput, "verify --key @/m.vk --input @/x.json --output @/x.json @/x.proof"},
 	{ExitInput, "verify --key @/m.vk --input @/x.json --output @/few.out.json @/x.proof"},
+	{ExitInput, "commit --key @/text --input @/x.json -o @/n"},
+	{ExitInput, "commit --key @/c.vk --input @/shape.json -o @/n"},
+	{ExitInput, "commit --key @/c.vk --input @/range.json -o @/n"},
+	{ExitInput, "prove --key @/c.pk --opening @/absent -o @/n"},
+	{ExitInput, "prove --key @/c.pk --opening @/text -o @/n"},
+	{ExitInput, "prove --key @/c.pk --opening @/c.commitment -o @/n"},
+	{ExitInput, "prove --key @/c.pk --opening @/short.opening -o @/n"},
+	{ExitInput, "prove --key @/c.pk --opening @/foreign.opening -o @/n"},
+	{ExitInput, "prove --key @/c.pk --opening @/far.opening -o @/n"},
+	{ExitInput, "prove --key @/c.pk --opening @/other.opening --input @/x.json -o @/n"},
+	{ExitInput, "verify --key @/c.vk --commitment @/text --output @/c.out.json @/c.proof"},
+	{ExitInput, "verify --key @/c.vk --commitment @/c.opening --output @/c.out.json @/c.proof"},
+	{ExitInput, "verify --key @/c.vk --commitment @/short.commitment --output @/c.out.json @/c.proof"},
+	{ExitInput, "verify --key @/c.vk --opening @/short.opening --output @/c.out.json @/c.proof"},
+	{ExitInput, "inspect @/short.commitment"},
+	{ExitInput, "inspect @/short.opening"},
+	{ExitInput, "inspect @/future.opening"},
+	{ExitInput, "security @/c.commitment"},
+	{ExitRejected, "verify --key @/c.vk --commitment @/foreign.commitment --output @/c.out.json @/c.proof"},
+	{ExitRejected, "verify --key @/c.vk --commitment @/other.commitment --output @/c.out.json @/c.proof"},
+	{ExitRejected, "verify --key @/c.vk --opening @/far.opening --output @/c.out.json @/c.proof"},
+	{ExitRejected, "verify --key @/c.vk --opening @/other.opening --output @/c.out.json @/c.proof"},
+	{ExitRejected, "verify --key @/c.vk --opening @/other.opening --commitment @/c.commitment --output @/c.out.json @/c.proof"},
 	{ExitInput, "bench merge @/text"},
 	{ExitInput, "bench merge @/rows.json"},
 	{ExitInput, "bench report --results @/none -o @/n"},
@@ -256,6 +294,21 @@ func badFiles(t *testing.T, dir string) {
 	npy := npyOf
 	put("empty", nil)
 	put("text", []byte("this is no artefact\nof ours"))
+	put("short.commitment", good("c.commitment")[:60])
+	put("short.opening", good("c.opening")[:80])
+	put("future.opening", version(good("c.opening"), 99))
+	commitment, opening := good("c.commitment"), good("c.opening")
+	commitment[44] ^= 1 // of the root
+	put("other.commitment", commitment)
+	commitment[12] ^= 1 // of the format
+	put("foreign.commitment", commitment)
+	opening[12] ^= 1
+	put("foreign.opening", opening)
+	opening[12] ^= 1
+	opening[80] ^= 1 // of the first value, after format, salt and number
+	put("other.opening", opening)
+	opening[83] ^= 1
+	put("far.opening", opening)
 	put("shape.json", []byte(`{"input_data": [[1, 2, 3]]}`))
 	put("nan.json", []byte(`{"input_data": [[[0.5, NaN], [1, 0]]]}`))
 	put("range.json", []byte(`{"input_data": [[[0.5, 1e6], [1, 0]]]}`))
@@ -347,7 +400,7 @@ func names(t *testing.T, dir string) []string {
 }
 
 // sizes are the numbers in messages that change with every change of the protocol: lengths of proofs and keys, and digests of keys.
-var sizes = regexp.MustCompile(`((?:added: |truncated: |want |another key \(|this one is ))(?:\d{4,}|[0-9a-f]{8})( bytes after|$|\n|\.\.\.| bytes left)`)
+var sizes = regexp.MustCompile(`((?:added: |truncated: |want |another key \(|this one is |a commitment of format |an opening of format ))(?:\d{4,}|[0-9a-f]{8})( bytes after|$|\n|\.\.\.| bytes left)`)
 
 // TestErrors runs every failing command, holds it to its exit code, to one
 // line of error, to no output and no new file, and compares all messages with
@@ -407,14 +460,16 @@ func TestSpoiledArtefacts(t *testing.T) {
 	dir, temp := small(t), t.TempDir()
 	spoiled := filepath.Join(temp, "spoiled")
 	commands := map[string][]string{
-		"m.vk":      verifyArgs(dir, map[string]string{"m.vk": spoiled}),
-		"x.proof":   verifyArgs(dir, map[string]string{"x.proof": spoiled}),
-		"m.pk":      {"mock", "--key", spoiled, "--input", filepath.Join(dir, "x.json")},
-		"m.zkcal":   {"inspect", spoiled},
-		"w.whir":    {"whir", "verify", spoiled, filepath.Join(dir, "w.claims.json"), filepath.Join(dir, "w.proof")},
-		"w.proof":   {"whir", "verify", filepath.Join(dir, "w.whir"), filepath.Join(dir, "w.claims.json"), spoiled},
-		"w.bundle":  {"whir", "verify", spoiled},
-		"w.whirkey": {"whir", "open", spoiled, "--point", "random:5", "-o", filepath.Join(temp, "n.proof"), "--force"},
+		"m.vk":         verifyArgs(dir, map[string]string{"m.vk": spoiled}),
+		"x.proof":      verifyArgs(dir, map[string]string{"x.proof": spoiled}),
+		"m.pk":         {"mock", "--key", spoiled, "--input", filepath.Join(dir, "x.json")},
+		"m.zkcal":      {"inspect", spoiled},
+		"c.commitment": {"verify", "--key", filepath.Join(dir, "c.vk"), "--commitment", spoiled, "--output", filepath.Join(dir, "c.out.json"), filepath.Join(dir, "c.proof")},
+		"c.opening":    {"verify", "--key", filepath.Join(dir, "c.vk"), "--opening", spoiled, "--output", filepath.Join(dir, "c.out.json"), filepath.Join(dir, "c.proof")},
+		"w.whir":       {"whir", "verify", spoiled, filepath.Join(dir, "w.claims.json"), filepath.Join(dir, "w.proof")},
+		"w.proof":      {"whir", "verify", filepath.Join(dir, "w.whir"), filepath.Join(dir, "w.claims.json"), spoiled},
+		"w.bundle":     {"whir", "verify", spoiled},
+		"w.whirkey":    {"whir", "open", spoiled, "--point", "random:5", "-o", filepath.Join(temp, "n.proof"), "--force"},
 	}
 	for name, args := range commands {
 		good := readBytes(t, filepath.Join(dir, name))

@@ -126,6 +126,10 @@ func small(t testing.TB) string {
 		must(t, "calibrate", in("m.onnx"), "--data", in("x.json"), "--labels", "red,green,blue", "-o", in("m.zkcal"))
 		must(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "-o", in("m"))
 		must(t, "prove", "--key", in("m.pk"), "--input", in("x.json"), "-o", in("x.proof"))
+		// Keys, and what goes with them, for which the input is committed.
+		must(t, "setup", in("m.onnx"), "--calibration", in("m.zkcal"), "--commit-input", "x", "-o", in("c"))
+		must(t, "commit", "--key", in("c.vk"), "--input", in("x.json"), "-o", in("c"))
+		must(t, "prove", "--key", in("c.pk"), "--opening", in("c.opening"), "-o", in("c.proof"))
 		must(t, "whir", "commit", "random:1", "--vars", "8", "--claims", "2", "--bits", "80", "-o", in("w"))
 		must(t, "whir", "open", in("w.whirkey"), "--point", "random:2", "-o", in("w.proof"), "--bundle", in("w.bundle"))
 	})

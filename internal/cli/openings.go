@@ -69,7 +69,7 @@ func (a *app) loadSecretInput(vk *zkml.VerifyingKey, key string, input, openings
 		return nil, err
 	}
 	if len(others) > 0 {
-		return nil, inputError("opening %s is of nothing that is left: key %s has committed %s", others[0], key, tensorsText(list))
+		return nil, inputError("opening %s fits nothing that is left of what key %s has committed: %s", others[0], key, tensorsText(list))
 	}
 	parts := make([][]int32, len(program.Inputs))
 	for i, o := range opened {

@@ -315,12 +315,13 @@ func TestPlainProgress(t *testing.T) {
 // Shells learn the choices of flags from the program.
 func TestCompletion(t *testing.T) {
 	for args, want := range map[string]string{
-		"--device ":            "simt",
-		"version --progress ":  "plain",
-		"setup --optimize ":    "verify",
-		"security --optimize ": "size",
-		"bench ":               "m31",
-		"pro":                  "prove-model",
+		"--device ":             "simt",
+		"version --progress ":   "plain",
+		"setup --optimize ":     "verify",
+		"security --optimize ":  "size",
+		"bench ":                "m31",
+		"setup --commit-input ": "all",
+		"pro":                   "prove-model",
 	} {
 		out := must(t, append([]string{"__complete"}, strings.Split(args, " ")...)...)
 		if !strings.Contains("\n"+out, "\n"+want) {
@@ -337,7 +338,11 @@ func TestReadme(t *testing.T) {
 	}
 	readme := string(readBytes(t, filepath.Join(repository, "README.md")))
 	t.Chdir(t.TempDir())
-	for section, want := range map[string]int{"model that ships:\n": 4, "## A commitment by itself\n": 4} {
+	for _, c := range []struct {
+		section string
+		want    int
+	}{{"model that ships:\n", 4}, {"## Keep an input to its owner\n", 4}, {"## A commitment by itself\n", 4}} { // the second goes on from the first
+		section, want := c.section, c.want
 		_, commands, ok := strings.Cut(readme, section)
 		if !ok {
 			t.Fatalf("README.md has no commands after %q", section)

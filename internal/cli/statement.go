@@ -82,7 +82,7 @@ func (r *statementReader) commitments() ([]*given, error) {
 		return nil, err
 	}
 	if len(others) > 0 {
-		return nil, r.rejected(0, fmt.Errorf("opening %s is of nothing that is left: the key has committed %s", others[0], tensorsText(r.list)))
+		return nil, r.rejected(0, fmt.Errorf("opening %s fits nothing that is left of what the key has committed: %s", others[0], tensorsText(r.list)))
 	}
 	var read []*zkml.Commitment
 	files, err := r.readTensorFiles("--commitment", "commitment", r.files.commitments, r.list, all, func(data []byte) ([32]byte, error) {

@@ -24,7 +24,7 @@ func (a *app) verifyCommand() *cobra.Command {
 			"With the key of a model in parts the proof is one file, or the files of all parts, or a folder of them.",
 		Args: cobra.MinimumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if f.key == "" || len(f.input)+len(f.commitments)+len(f.openings) == 0 {
+			if f.key == "" {
 				return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
 			}
 			chain, vk, err := a.loadAnyVerifyingKey(f.key)
