@@ -96,6 +96,8 @@ func TestParts(t *testing.T) {
 		}
 		if text := must(t, "inspect", in(name)); !strings.HasPrefix(text, want) || want != "proof of a part" && !strings.Contains(text, "\nparts             3\n") {
 			t.Errorf("inspect %s: %s", name, text)
+		} else if plan := strings.Contains(text, " for weights\n") && strings.Contains(text, " between proofs where they are kept narrow, up to "); plan != (name == "m.pk") {
+			t.Errorf("memory of %s: %s", name, text)
 		}
 	}
 	if got := object(t, must(t, "security", in("m.vk"), "--json")); got["sum"].(float64) < zkml.MinSecurity || len(got["parts"].([]any)) != 3 {

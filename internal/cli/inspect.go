@@ -125,7 +125,11 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 		}
 		v := viewKey("prover's key", pk.VerifyingKey())
 		v.fact("weights held", pk.Weights().Count())
-		v.fact("device memory", fmt.Sprintf("about %s for the key while it is loaded, %s for a proof", sizeText(key), sizeText(proof)))
+		narrow, _, err := pk.MemoryAs(zkprover.Narrow)
+		if err != nil {
+			return fail("key", err)
+		}
+		v.fact("device memory", fmt.Sprintf("about %s for the key while it is loaded, %s for a proof; %s between proofs where it is kept narrow", sizeText(key), sizeText(proof), sizeText(narrow)))
 		return v, nil
 	case magic == chunks.MagicChain:
 		c, err := a.decodeChain(path, data)

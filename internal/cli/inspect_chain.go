@@ -10,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/llm"
+	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
@@ -98,11 +99,23 @@ func (a *app) inspectFolder(path string, m modelFlags, e *estimate) (*view, erro
 			return nil, err
 		}
 		v := viewChain("provers' key of a chain", keys.chain)
-		held := 0
+		held, size, proof, bytes := 0, int64(0), int64(0), [zkprover.Narrow + 1]int64{}
 		for _, pk := range keys.keys {
 			held += pk.Weights().Count()
+			size += pk.Weights().Bytes()
+			for form := range bytes {
+				key, most, err := pk.MemoryAs(zkprover.Form(form))
+				if err != nil {
+					return nil, err
+				}
+				bytes[form] += key
+				proof = max(proof, most)
+			}
 		}
 		v.fact("weights held", held)
+		v.fact("host memory", fmt.Sprintf("%s for weights", sizeText(size)))
+		v.fact("device memory", fmt.Sprintf("about %s for all keys, %s between proofs where they are kept narrow, up to %s for a proof",
+			sizeText(bytes[zkprover.Wide]), sizeText(bytes[zkprover.Narrow]), sizeText(proof)))
 		v.File = path
 		for k := range keys.keys {
 			if info, err := os.Stat(partFile(path, k, ".pk")); err == nil {

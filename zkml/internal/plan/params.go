@@ -25,11 +25,11 @@ func embed(out []m31.Element, v graph.Values, from int) {
 	switch v.Width() {
 	case 1:
 		for i, x := range b[:len(out)] {
-			out[i] = m31.FromInt(int64(int8(x)))
+			out[i] = small(int32(int8(x)))
 		}
 	case 2:
 		for i := range out {
-			out[i] = m31.FromInt(int64(int16(binary.LittleEndian.Uint16(b[2*i:]))))
+			out[i] = small(int32(int16(binary.LittleEndian.Uint16(b[2*i:]))))
 		}
 	default:
 		for i := range out {
@@ -37,6 +37,9 @@ func embed(out []m31.Element, v graph.Values, from int) {
 		}
 	}
 }
+
+// small is v, above -p, modulo p, without a branch: signs of weights cannot be foreseen.
+func small(v int32) m31.Element { return m31.Element(v + v>>31&m31.P) }
 
 // StackParams is the stack of the parameters: every tensor zero-padded, at its
 // block's offset. p is the plan of the program, or of its weights.
