@@ -37,6 +37,12 @@ func (t *translation) emit(op Op, attr Attr, inputs ...int) int {
 	if err := n.checkConstants(m); err != nil {
 		return t.fail(t.unsupported("%w", err))
 	}
+	switch kind := m.Values[inputs[0]].Type; op {
+	case OpReshape, OpRearrange, OpConcat, OpSelect, OpMin, OpMax:
+		if narrow(kind) { // arithmetic on what is moved stays modulo 2^8 or 2^16
+			v.Type = kind
+		}
+	}
 	n.Output = t.addValue(v)
 	m.Nodes = append(m.Nodes, n)
 	return n.Output

@@ -272,3 +272,59 @@ func TestOldAxis(t *testing.T) {
 		}
 	}
 }
+
+// narrowPair is a model of one operator on two integer inputs of a type.
+func narrowPair(op string, kind onnxpb.TensorProto_DataType) []byte {
+	f := onnxtest.New(14, "x", 12)
+	g := f.Proto.Graph
+	g.Input = []*onnxpb.ValueInfoProto{onnxtest.Info("x", kind, 12), onnxtest.Info("y", kind, 12)}
+	moved := f.Node("Transpose", []string{"y"}) // knows the type of what it moves
+	f.Output(f.Node(op, []string{"x", moved}))
+	g.Output = []*onnxpb.ValueInfoProto{onnxtest.Info(g.Output[0].Name, kind, 12)}
+	return f.Bytes()
+}
+
+// TestNarrowArithmetic checks that integers of 8 and 16 bits wrap around as onnxruntime's and numpy's do, and that those of a larger type
+// or a range that fits do not take a table for it.
+func TestNarrowArithmetic(t *testing.T) {
+	for kind, w := range map[onnxpb.TensorProto_DataType]struct {
+		lo, hi int64
+		in     func(x int64) int64
+	}{
+		onnxpb.TensorProto_INT8:   {math.MinInt8, math.MaxInt8, func(x int64) int64 { return int64(int8(x)) }},
+		onnxpb.TensorProto_UINT8:  {0, math.MaxUint8, func(x int64) int64 { return int64(uint8(x)) }},
+		onnxpb.TensorProto_INT16:  {math.MinInt16, math.MaxInt16, func(x int64) int64 { return int64(int16(x)) }},
+		onnxpb.TensorProto_UINT16: {0, math.MaxUint16, func(x int64) int64 { return int64(uint16(x)) }},
+	} {
+		x, y := make([]int64, 12), make([]int64, 12)
+		for i := range x { // ends against ends, then others
+			x[i], y[i] = w.lo+int64(i)*7919%(w.hi-w.lo+1), w.hi-int64(i)*31337%(w.hi-w.lo+1)
+		}
+		copy(x, []int64{w.lo, w.lo, w.hi, w.hi})
+		copy(y, []int64{w.lo, w.hi, w.lo, w.hi})
+		for op, f := range map[string]func(a, b int64) int64{
+			"Add": func(a, b int64) int64 { return a + b }, "Sub": func(a, b int64) int64 { return a - b }, "Mul": func(a, b int64) int64 { return a * b },
+		} {
+			m, err := onnx.Parse(narrowPair(op, kind), onnx.Options{})
+			if err != nil {
+				t.Fatalf("%s %s: %v", op, kind, err)
+			}
+			got, err := m.Run([]*onnx.Tensor{{Shape: []int{12}, Ints: x}, {Shape: []int{12}, Ints: y}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, v := range got[m.Outputs[0]].Ints {
+				if want := w.in(f(x[i], y[i])); v != want {
+					t.Errorf("%s %s: %d and %d give %d, expected %d", op, kind, x[i], y[i], v, want)
+				}
+			}
+			small, err := onnx.Parse(narrowPair(op, kind), onnx.Options{Ranges: map[string][2]int64{"x": {5, 9}, "y": {1, 5}}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if slices.ContainsFunc(small.Nodes, func(n onnx.Node) bool { return n.Op == onnx.OpTable }) {
+				t.Errorf("%s %s: a table for what fits", op, kind)
+			}
+		}
+	}
+}

@@ -1,6 +1,10 @@
 package onnx
 
-import "math"
+import (
+	"math"
+
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
+)
 
 // elementwiseTable holds functions of single elements and of pairs of elements.
 var elementwiseTable = map[string]operator{
@@ -48,16 +52,77 @@ func (t *translation) pair() error {
 		shape, _ := broadcast(one.Shape, t.shape(b))
 		return t.result(0, t.reshape(t.unary(FuncReciprocal, b), shape))
 	}
-	return t.result(0, t.emit(op, Attr{}, a, b))
+	kind := t.value(0).Type
+	if kind == 0 {
+		kind = t.value(1).Type
+	}
+	return t.result(0, t.wrapped(op, a, b, kind))
+}
+
+// wrapped is a sum, difference or product; integers of 8 or 16 bits are taken modulo 2^8 or 2^16 where they could leave their type.
+func (t *translation) wrapped(op Op, a, b int, kind int32) int {
+	y := t.emit(op, Attr{}, a, b)
+	if t.err != nil || op == OpDiv || !narrow(kind) {
+		return y
+	}
+	v := &t.im.m.Values[y]
+	if !v.Int || wrap(kind, v.Lo) == v.Lo && wrap(kind, v.Hi) == v.Hi {
+		return t.typed(y, kind)
+	}
+	if op == OpMul && v.Hi-v.Lo >= maxTable {
+		// With a = 256 h + l and b = 256 k + m: l m + 256 ((h m + k l) modulo 256), modulo 2^16.
+		high := func(x int) int { return t.table(func(x []int64) int64 { return x[0] >> 8 }, x) }
+		low := func(x int) int { return t.table(func(x []int64) int64 { return x[0] & 255 }, x) }
+		h, l, k, m := high(a), low(a), high(b), low(b)
+		cross := t.table(func(x []int64) int64 { return x[0] & 255 << 8 }, t.add(t.mul(h, m), t.mul(k, l)))
+		y = t.add(t.mul(l, m), cross)
+	}
+	return t.typed(t.table(func(x []int64) int64 { return wrap(kind, x[0]) }, y), kind)
+}
+
+// narrow reports whether a type's arithmetic is modulo 2^8 or 2^16.
+func narrow(kind int32) bool {
+	switch onnxpb.TensorProto_DataType(kind) {
+	case onnxpb.TensorProto_INT8, onnxpb.TensorProto_UINT8, onnxpb.TensorProto_INT16, onnxpb.TensorProto_UINT16:
+		return true
+	}
+	return false
+}
+
+// wrap is what an integer is in a type of 8, 16 or 32 bits; other types hold all that is computed here.
+func wrap(kind int32, x int64) int64 {
+	switch onnxpb.TensorProto_DataType(kind) {
+	case onnxpb.TensorProto_INT8:
+		return int64(int8(x))
+	case onnxpb.TensorProto_UINT8:
+		return int64(uint8(x))
+	case onnxpb.TensorProto_INT16:
+		return int64(int16(x))
+	case onnxpb.TensorProto_UINT16:
+		return int64(uint16(x))
+	case onnxpb.TensorProto_INT32:
+		return int64(int32(x))
+	case onnxpb.TensorProto_UINT32:
+		return int64(uint32(x))
+	}
+	return x
 }
 
 // integerConstants returns how to evaluate an operator on two constants of integers, or nil if they are something else.
 func (t *translation) integerConstants() func() error {
-	if a, b := t.value(0), t.value(1); a.Const == nil || b.Const == nil || !a.Int || !b.Int {
+	a, b := t.value(0), t.value(1)
+	if a.Const == nil || b.Const == nil || !a.Int || !b.Int {
 		return nil
 	}
 	return func() error {
-		return t.foldInts(integerPairs[t.proto.OpType])
+		f, kind := integerPairs[t.proto.OpType], a.Type
+		if kind == 0 {
+			kind = b.Type
+		}
+		return t.foldInts(func(a, b int64) (int64, error) {
+			y, err := f(a, b)
+			return wrap(kind, y), err
+		})
 	}
 }
 
@@ -155,7 +220,7 @@ func (t *translation) function() error {
 
 func (t *translation) neg() error {
 	if t.value(0).Int {
-		return t.result(0, t.sub(t.integer(0), t.inputs[0]))
+		return t.result(0, t.wrapped(OpSub, t.integer(0), t.inputs[0], t.value(0).Type))
 	}
 	return t.result(0, t.unary(FuncNeg, t.inputs[0]))
 }

@@ -5,6 +5,8 @@ import (
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxtest"
 )
 
 // checkExact wants the program's integers to equal the executor's, on random inputs and at the extremes of the inputs' bounds.
@@ -165,4 +167,22 @@ func TestQuantiseReal(t *testing.T) {
 	y := n.op(onnx.OpDequantise, onnx.Attr{Scale: []float32{0.03}, Zero: []int64{5}}, n.shape(x), q)
 	n.output(n.dense(y, 4))
 	n.check(t, Options{}, 30)
+}
+
+// TestNarrowArithmetic checks that programs of arithmetic on integers of 8 and 16 bits wrap around as the executor does.
+func TestNarrowArithmetic(t *testing.T) {
+	for _, kind := range []onnxpb.TensorProto_DataType{onnxpb.TensorProto_INT8, onnxpb.TensorProto_INT16, onnxpb.TensorProto_UINT16} {
+		f := onnxtest.New(14, "x", 3, 4)
+		g := f.Proto.Graph
+		g.Input = []*onnxpb.ValueInfoProto{onnxtest.Info("x", kind, 3, 4), onnxtest.Info("y", kind, 4)}
+		f.Output(f.Node("Mul", []string{f.Node("Sub", []string{"x", "y"}), "x"}))
+		g.Output = []*onnxpb.ValueInfoProto{onnxtest.Info(g.Output[0].Name, kind, 3, 4)}
+		m, err := onnx.Parse(f.Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := newNet(11)
+		n.m = m
+		t.Run(kind.String(), func(t *testing.T) { n.checkExact(t) })
+	}
 }
