@@ -198,7 +198,7 @@ func modelError(path string, err error) error {
 	}
 	code := ExitInput
 	switch {
-	case errors.Is(err, onnx.ErrOption):
+	case errors.Is(err, onnx.ErrOption), errors.Is(err, quant.ErrOption):
 		code = ExitUsage
 	case errors.Is(err, onnx.ErrUnsupported):
 		code = ExitUnsupported

@@ -77,6 +77,9 @@ func (f *Format) valid() error {
 	return nil
 }
 
+// ErrOption is wrapped by errors about Options that are out of range, or do not fit the model.
+var ErrOption = errors.New("calibration")
+
 // withDefaults fills in defaults and checks ranges.
 func (o Options) withDefaults() (Options, error) {
 	d := DefaultOptions()
@@ -94,25 +97,47 @@ func (o Options) withDefaults() (Options, error) {
 			*f.value = f.otherwise
 		}
 		if *f.value < f.lo || *f.value > f.hi {
-			return o, fmt.Errorf("calibration: %s is %d, expected %d to %d", f.name, *f.value, f.lo, f.hi)
+			return o, fmt.Errorf("%w: %s is %d, expected %d to %d", ErrOption, f.name, *f.value, f.lo, f.hi)
 		}
 	}
 	if a := o.ActivationBits; a != 0 && (a < 2 || a > 12) {
-		return o, fmt.Errorf("calibration: activation bits is %d, expected 0 or 2 to 12", a)
+		return o, fmt.Errorf("%w: activation bits is %d, expected 0 or 2 to 12", ErrOption, a)
 	}
 	if r := o.ResidualBits; r != 0 && r != AsRead && (r < 8 || r > 16) {
-		return o, fmt.Errorf("calibration: residual bits is %d, expected -1, 0 or 8 to 16", r)
+		return o, fmt.Errorf("%w: residual bits is %d, expected -1, 0 or 8 to 16", ErrOption, r)
 	}
 	if o.Percentile == 0 {
 		o.Percentile = d.Percentile
 	}
 	if !(o.Percentile > 50 && o.Percentile <= 100) {
-		return o, fmt.Errorf("calibration: percentile is %g, expected more than 50 and at most 100", o.Percentile)
+		return o, fmt.Errorf("%w: percentile is %g, expected more than 50 and at most 100", ErrOption, o.Percentile)
 	}
 	if r := o.InputRange; r != [2]float64{} && !(r[0] < r[1] && !math.IsInf(r[0], 0) && !math.IsInf(r[1], 0)) {
-		return o, fmt.Errorf("calibration: input range [%g, %g] is empty or infinite", r[0], r[1])
+		return o, fmt.Errorf("%w: input range [%g, %g] is empty or infinite", ErrOption, r[0], r[1])
 	}
 	return o, nil
+}
+
+// checkLabels wants a name for each class, where the model's output shows how many there are.
+func checkLabels(m *onnx.Model, labels []string) error {
+	if len(labels) == 0 || len(m.Outputs) != 1 {
+		return nil
+	}
+	output := m.Outputs[0]
+	shape, axis := m.Values[output].Shape, len(m.Values[output].Shape)-1
+	for i := range m.Nodes {
+		n := &m.Nodes[i]
+		switch {
+		case n.Op == onnx.OpArgMax && n.Output == output:
+			shape, axis = m.Values[n.Inputs[0]].Shape, n.Attr.Axis
+		case n.Op == onnx.OpArgMax: // which class is known before the end
+			return nil
+		}
+	}
+	if axis < 0 || len(shape) > 2 || shape[axis] == len(labels) { // what has more axes is no list of scores
+		return nil
+	}
+	return fmt.Errorf("%w: %d labels, expected %d, one for each class", ErrOption, len(labels), shape[axis])
 }
 
 // Calibration is everything that turns a model into one particular program.
@@ -146,6 +171,9 @@ func (s *Settings) options() Options {
 // in row-major order, and compares the program with the model on them.
 func Calibrate(m *onnx.Model, samples [][]float64, opts Options) (*Calibration, *Report, error) {
 	o, err := opts.withDefaults()
+	if err == nil {
+		err = checkLabels(m, o.Labels)
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -27,7 +27,8 @@ func TestCalibrateRejects(t *testing.T) {
 		"percentile NaN": {good, quant.Options{Percentile: math.NaN()}, "percentile"},
 		"input range":    {good, quant.Options{InputRange: [2]float64{1, -1}}, "input range"},
 		"given format":   {good, quant.Options{Given: []quant.Format{{Lo: 1, Hi: 2, Scale: 1}}}, "a format of codes in [1, 2]"},
-		"label":          {good, quant.Options{Labels: []string{"\x1b"}}, "label"},
+		"label":          {good, quant.Options{Labels: []string{"\x1b", "b", "c"}}, "label"},
+		"labels":         {good, quant.Options{Labels: []string{"a", "b"}}, "2 labels, expected 3"},
 	} {
 		if _, _, err := quant.Calibrate(m, c.samples, c.opts); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
