@@ -9,8 +9,11 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // verifyArgs are the arguments that accept the shared proof, with replacements
@@ -327,6 +330,24 @@ func TestCompletion(t *testing.T) {
 		if !strings.Contains("\n"+out, "\n"+want) {
 			t.Errorf("zkwarp %s completes to %q, want %s among it", args, out, want)
 		}
+	}
+}
+
+// Every flag of every verb is in the documentation.
+func TestFlagsDocumented(t *testing.T) {
+	var pages []byte
+	for _, name := range []string{"cli.md", "bench.md"} {
+		pages = append(pages, readBytes(t, filepath.Join("..", "..", "docs", name))...)
+	}
+	for _, c := range allCommands(new(app).root()) {
+		if c.HasParent() && c.Parent().Name() == "completion" { // cobra's own
+			continue
+		}
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && f.Name != "help" && !regexp.MustCompile("--"+f.Name+`\b`).Match(pages) {
+				t.Errorf("%s: --%s is not in docs/cli.md", c.CommandPath(), f.Name)
+			}
+		})
 	}
 }
 
