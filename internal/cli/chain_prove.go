@@ -71,7 +71,7 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 	}
 	err := a.onDevices(name, chainWork(chain), func(all []*device.Device) error {
 		start := time.Now()
-		loaded, err := chainprover.On(all, chain, keys.keys)
+		loaded, err := chainprover.Once(all, chain, keys.keys)
 		if err != nil {
 			return err
 		}

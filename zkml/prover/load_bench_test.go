@@ -70,28 +70,70 @@ func (s *sums) of(prefix string) (ms float64) {
 	return ms
 }
 
+// layerKey is the key of five matrices with those sides, and an input.
+func layerKey(b *testing.B, q *device.Queue, sides []int) (*ProvingKey, []int32) {
+	start := time.Now()
+	c := products(5, sides[0], sides[1])
+	made := time.Since(start)
+	start = time.Now()
+	_, pk, err := Setup(q, c.Program, c.Weights, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("weights made in %v, key in %v", made, time.Since(start))
+	pk.Forget()
+	return pk, c.X
+}
+
+// BenchmarkNarrow proves with the key of BenchmarkLoad, kept wide and kept narrow, and says what it takes of device memory between proofs.
+func BenchmarkNarrow(b *testing.B) {
+	devices(b, func(b *testing.B, q *device.Queue) {
+		if q.OnHost() {
+			b.Skip("no key is narrow on the CPU")
+		}
+		pk, x := layerKey(b, q, []int{1 << 12, 1 << 14})
+		for _, form := range []Form{Wide, Narrow} {
+			b.Run([]string{Wide: "wide", Narrow: "narrow"}[form], func(b *testing.B) {
+				r := pk.OnAs(q.Device(), form)
+				defer r.Close()
+				if err := r.Load(q, nil); err != nil {
+					b.Fatal(err)
+				}
+				if err := r.Wait(q.Context()); err != nil {
+					b.Fatal(err)
+				}
+				stages := map[Stage]time.Duration{}
+				n := 0
+				for b.Loop() {
+					result, err := r.Prove(q, x, nil)
+					if err != nil {
+						b.Fatal(err)
+					}
+					for _, t := range result.Timings {
+						stages[t.Stage] += t.Time
+					}
+					n++
+				}
+				b.ReportMetric(float64(r.Bytes())/(1<<30), "key-GiB")
+				b.ReportMetric(float64(stages[StageOpen].Microseconds())/1000/float64(n), "openings-ms")
+			})
+		}
+	})
+}
+
 // BenchmarkLoad loads the key of a layer of a decoder of 14 billion weights, 335 million in a stack of 2^29, to a GPU; elsewhere of one whose sides
-// are a 64th. Besides the whole it says what parts of it take by themselves: fill-ms is the host's conversion into page-locked memory, copy-ms
-// the bus, alloc-ms getting as much memory as the key has, and, of one traced load, the device's times of the copies, of each kind of kernel and of waiting.
+// are a 64th. Besides the whole it says what parts of it take by themselves: fill-ms is copying the stored bytes into page-locked memory, copy-ms
+// the bus, widen-ms making words of them, alloc-ms getting as much memory as the key has, and, of one traced load, the device's times of the copies, of each kind of kernel and of waiting.
 func BenchmarkLoad(b *testing.B) {
 	devices(b, func(b *testing.B, q *device.Queue) {
 		sides := []int{1 << 12, 1 << 14}
 		if q.Device().Kind() != device.CUDA {
 			sides = []int{1 << 6, 1 << 8}
 		}
-		start := time.Now()
-		c := products(5, sides[0], sides[1])
-		made := time.Since(start)
-		start = time.Now()
-		_, pk, err := Setup(q, c.Program, c.Weights, nil)
-		if err != nil {
-			b.Fatal(err)
-		}
-		setup := time.Since(start)
-		pk.Forget()
-		b.Logf("weights made in %v, key in %v", made, setup)
+		pk, _ := layerKey(b, q, sides)
 		var via *Uploader
 		if !q.OnHost() {
+			var err error
 			if via, err = NewUploader(q.Device()); err != nil {
 				b.Fatal(err)
 			}
@@ -110,7 +152,7 @@ func BenchmarkLoad(b *testing.B) {
 			}
 			pk.Forget()
 		}
-		start = time.Now()
+		start := time.Now()
 		load(q)
 		first := time.Since(start)
 		before, n := q.Stats(), 0

@@ -25,6 +25,15 @@ type Loaded struct {
 
 // On puts a chain on devices. Nothing is loaded yet: Load does that, or the first proof.
 func On(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey) (*Loaded, error) {
+	return on(devices, chain, keys, true)
+}
+
+// Once is On for a single proof, for which no key is kept narrow: each is used as soon as it is there.
+func Once(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey) (*Loaded, error) {
+	return on(devices, chain, keys, false)
+}
+
+func on(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey, narrow bool) (*Loaded, error) {
 	if chain == nil {
 		return nil, errors.New("chain: no chain")
 	}
@@ -36,7 +45,7 @@ func On(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey
 			return nil, fmt.Errorf("chain: the proving key of part %d is of another program", k+1)
 		}
 	}
-	memory, err := PlanMemory(devices, keys)
+	memory, err := planMemory(devices, keys, narrow)
 	if err != nil {
 		return nil, err
 	}

@@ -261,6 +261,15 @@ func TestLoadedNarrow(t *testing.T) {
 			if m := &l.Memory().Devices[0]; m.Ahead != ahead || m.Need != room || !strings.Contains(lines, "3 keys stay, 3 of them narrow") || strings.Count(lines, "narrow between proofs") != 3 {
 				t.Errorf("ahead %t, %d bytes of %d:\n%s", m.Ahead, m.Need, room, lines)
 			}
+			once, err := Once(devices, chain, keys)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k, p := range once.Memory().Parts {
+				if p.Form != prover.Wide {
+					t.Errorf("part %d is narrow for a single proof", k+1)
+				}
+			}
 			d.SetBudget(d.InUse() + room + 1<<20) // sums of parts, and what every device keeps
 			if ahead {
 				if err := l.Load(t.Context()); err != nil {

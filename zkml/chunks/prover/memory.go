@@ -46,6 +46,11 @@ type DeviceMemory struct {
 
 // PlanMemory plans the chain of these keys on devices.
 func PlanMemory(devices []*device.Device, keys []*prover.ProvingKey) (*Memory, error) {
+	return planMemory(devices, keys, true)
+}
+
+// planMemory is PlanMemory with keys that can be narrow, or without.
+func planMemory(devices []*device.Device, keys []*prover.ProvingKey, narrow bool) (*Memory, error) {
 	m := &Memory{Parts: make([]PartMemory, len(keys)), Devices: make([]DeviceMemory, len(devices))}
 	need, limits := make([]int64, len(keys)), make([]int64, len(devices))
 	for k, pk := range keys {
@@ -64,7 +69,7 @@ func PlanMemory(devices []*device.Device, keys []*prover.ProvingKey) (*Memory, e
 		if limits[d], err = dev.Budget(); err != nil {
 			return nil, fmt.Errorf("chain: memory of %s: %w", dev.Name(), err)
 		}
-		m.Devices[d].Name, m.Devices[d].Limit, m.Devices[d].narrows = dev.Name(), limits[d], dev.Kind() != device.CPU
+		m.Devices[d].Name, m.Devices[d].Limit, m.Devices[d].narrows = dev.Name(), limits[d], narrow && dev.Kind() != device.CPU
 	}
 	a, err := Assign(need, limits)
 	if err != nil {

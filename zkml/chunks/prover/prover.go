@@ -142,7 +142,7 @@ type Report struct {
 
 // Prove proves a chain on devices once; for more proofs, see [On].
 func Prove(ctx context.Context, devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey, x []int32, opts *Options) (*Result, error) {
-	l, err := On(devices, chain, keys)
+	l, err := Once(devices, chain, keys)
 	if err != nil {
 		return nil, err
 	}
