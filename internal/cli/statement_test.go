@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxtest"
 )
 
 var proving struct {
@@ -113,6 +115,13 @@ func TestProveCommitted(t *testing.T) {
 	}
 	if text := must(t, "inspect", "--key", in("m.vk"), in("p.proof")); !strings.Contains(text, ", of input x\n") || !strings.Contains(text, ", of output scores\n") {
 		t.Errorf("inspect of the proof: %s", text)
+	}
+	fewer := readBytes(t, in("p.proof"))
+	fewer[8+4+3*32] = 1 // the number of commitments, after magic, version and digests of key, input and output
+	path := filepath.Join(t.TempDir(), "fewer.proof")
+	writeFile(t, path, fewer)
+	if r := run(t, "inspect", "--key", in("m.vk"), path); r.code != ExitInput || !strings.Contains(r.err, "roots of 1 commitments, want 2") {
+		t.Errorf("inspect of a proof with a commitment too few: exit %d: %s", r.code, r.err)
 	}
 }
 
@@ -348,5 +357,89 @@ func TestPlaceFiles(t *testing.T) {
 				t.Errorf("%v: file %d goes to %d, want %d: %v", c.formats, k, files[k].tensor, c.want[k], err)
 			}
 		}
+	}
+}
+
+// Two inputs of one format: which file is of which is said by name, or by the order of all of them, and the two cannot be exchanged.
+func TestTwoCommittedInputs(t *testing.T) {
+	temp := t.TempDir()
+	t.Chdir(temp)
+	f := onnxtest.New(17, "a", 1, 3)
+	f.Proto.Graph.Input = append(f.Proto.Graph.Input, onnxtest.Info("b", onnxpb.TensorProto_FLOAT, 1, 3))
+	writeFile(t, "m.onnx", f.Output(f.Node("Sub", []string{"a", f.Node("Relu", []string{"b"})})).Bytes())
+	writeFile(t, "ab.json", []byte(`{"a": [0.5, -0.25, 1], "b": [-0.5, 0.75, 1]}`))
+	writeFile(t, "b.json", []byte(`{"input_data": [[-0.5, 0.75, 1]]}`))
+	must(t, "calibrate", "m.onnx", "--data", "ab.json", "-o", "m.zkcal")
+	must(t, "setup", "m.onnx", "--calibration", "m.zkcal", "--commit-input", "a", "--commit-input", "b", "-o", "m")
+	must(t, "commit", "--key", "m.vk", "--input", "ab.json", "-o", "x")
+	must(t, "commit", "--key", "m.vk", "--input", "b=b.json", "-o", "y")
+	got := slices.DeleteFunc(names(t, temp), func(name string) bool { return !strings.HasPrefix(name, "x.") && !strings.HasPrefix(name, "y.") })
+	if want := []string{"x.a.commitment", "x.a.opening", "x.b.commitment", "x.b.opening", "y.b.commitment", "y.b.opening"}; !slices.Equal(got, want) {
+		t.Fatalf("commit left %q, want %q", got, want)
+	}
+	must(t, "prove", "--key", "m.pk", "--opening", "x.a.opening", "--opening", "x.b.opening", "-o", "p.proof")
+	must(t, "prove", "--key", "m.pk", "--opening", "b=y.b.opening", "--opening", "x.a.opening", "--input", "b=b.json", "-o", "q.proof")
+	for _, c := range []struct {
+		code int
+		want string
+		args string
+	}{
+		{ExitOK, "", "--commitment x.a.commitment --commitment x.b.commitment --output p.out.json p.proof"},
+		{ExitOK, "", "--commitment b=x.b.commitment --commitment x.a.commitment --output p.out.json p.proof"},
+		{ExitOK, "", "--commitment b=y.b.commitment --opening a=x.a.opening --output q.out.json q.proof"},
+		{ExitRejected, `input binding (input "a"`, "--commitment x.b.commitment --commitment x.a.commitment --output p.out.json p.proof"},
+		{ExitRejected, `input binding (input "b"`, "--commitment x.a.commitment --commitment x.b.commitment --output q.out.json q.proof"},
+		{ExitUsage, "could be of input a or input b: pass NAME=FILE", "--commitment x.a.commitment --output p.out.json p.proof"},
+		{ExitUsage, "pass --commitment for input b", "--commitment a=x.a.commitment --output p.out.json p.proof"},
+	} {
+		r := run(t, append([]string{"verify", "--key", "m.vk"}, strings.Fields(c.args)...)...)
+		if r.code != c.code || !strings.Contains(r.err, c.want) {
+			t.Errorf("%s: exit %d: %s", c.args, r.code, r.err)
+		}
+	}
+	for want, args := range map[string]string{
+		"could be of input a or input b": "--opening x.a.opening --input ab.json",
+		"pass --input for b 1x3":         "--opening a=x.a.opening",
+		"--input lacks input b":          "--opening a=x.a.opening --input a=b.json",
+	} {
+		if r := run(t, append([]string{"prove", "--key", "m.pk", "-o", "n.proof"}, strings.Fields(args)...)...); r.code != ExitUsage || !strings.Contains(r.err, want) {
+			t.Errorf("%s: exit %d: %s", args, r.code, r.err)
+		}
+	}
+}
+
+// What one key commits to as its output another takes as its input: with one commitment, which hides the boundary from who sees no proofs.
+func TestCommittedBoundary(t *testing.T) {
+	dir, temp := small(t), t.TempDir()
+	t.Chdir(temp)
+	setup := func(name string, more ...string) {
+		must(t, append([]string{"setup", filepath.Join(dir, "m.onnx"), "--calibration", filepath.Join(dir, "m.zkcal"), "-o", name}, more...)...)
+	}
+	setup("a", "--layers", "0:3", "--commit-output", "all")
+	setup("b", "--layers", "3:6", "--commit-input", "all")
+	must(t, "prove", "--key", "a.pk", "--input", filepath.Join(dir, "x.json"), "-o", "p.proof")
+	boundary := slices.DeleteFunc(names(t, temp), func(name string) bool { return !strings.HasSuffix(name, ".commitment") })
+	if len(boundary) != 1 {
+		t.Fatalf("commitments %q, want one", boundary)
+	}
+	must(t, "prove", "--key", "b.pk", "--opening", strings.TrimSuffix(boundary[0], "commitment")+"opening", "-o", "q.proof")
+	must(t, "verify", "--key", "a.vk", "--input", filepath.Join(dir, "x.json"), "--commitment", boundary[0], "p.proof")
+	must(t, "verify", "--key", "b.vk", "--commitment", boundary[0], "--output", "q.out.json", "q.proof")
+	if got, want := string(readBytes(t, "q.out.json")), string(readBytes(t, filepath.Join(dir, "x.out.json"))); got != want {
+		t.Errorf("both pieces give %s, the whole %s", got, want)
+	}
+}
+
+// Verifiers who have the weights need not have the input.
+func TestCommittedPublicWeights(t *testing.T) {
+	dir := small(t)
+	model, cal, input := filepath.Join(dir, "m.onnx"), filepath.Join(dir, "m.zkcal"), filepath.Join(dir, "x.json")
+	t.Chdir(t.TempDir())
+	must(t, "setup", model, "--calibration", cal, "--public-weights", "--commit-input", "all", "-o", "m")
+	must(t, "prove", "--key", "m.pk", "--input", input, "--context", "nonce", "-o", "p.proof")
+	args := []string{"verify", "--key", "m.vk", "--commitment", "p.x.commitment", "--output", "p.out.json", "--model", model, "--calibration", cal, "p.proof"}
+	must(t, append(args, "--context", "nonce")...)
+	if r := run(t, args...); r.code != ExitRejected {
+		t.Errorf("without the context: exit %d: %s", r.code, r.err)
 	}
 }
