@@ -165,7 +165,7 @@ func (r *run) layer(l *plan.Layer, p *LayerProof) error {
 		if err != nil {
 			return err
 		}
-		want, err := r.values.Affine(plan.Affine{Const: rel.Const, Terms: rel.Terms})
+		want, err := r.values.Right(&rel)
 		if err != nil {
 			return err
 		}

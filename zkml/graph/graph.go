@@ -40,7 +40,7 @@ const None TensorID = -1
 type Kind uint8
 
 const (
-	Input   Kind = iota // a public input
+	Input   Kind = iota // given: public, or committed in the statement
 	Param               // constants committed in the key; zero in padding
 	Column              // what a table says of other tensors, and remainders: committed by the prover
 	Virtual             // sums of products of other tensors: never committed

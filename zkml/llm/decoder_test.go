@@ -128,7 +128,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestProve compares the integers of decoders with their floats, and proves the logits of one.
+// TestProve compares the integers of decoders with their floats, and proves the logits of one, whose tokens are committed.
 func TestProve(t *testing.T) {
 	least := map[string]int{"qwen3": 1} // that one in blocks
 	for _, name := range families {
@@ -169,7 +169,7 @@ func TestProve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			vk, pk, err := prover.Setup(q, p, w, nil)
+			vk, pk, err := prover.Setup(q, p, w, &prover.SetupOptions{Commits: zkml.Commits{Inputs: []int{0}}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -177,12 +177,20 @@ func TestProve(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := zkml.Verify(vk, codes, r.Y, r.Proof, nil); err != nil {
+			if len(r.Statement.X) != 0 || !slices.Equal(r.Openings[0].Values, codes) {
+				t.Errorf("public are %d tokens, the opening has %v, want %v", len(r.Statement.X), r.Openings[0].Values, codes)
+			}
+			if err := zkml.VerifyStatement(vk, &r.Statement, r.Proof, nil); err != nil {
 				t.Error(err)
 			}
-			codes[0] ^= 1
-			if err := zkml.Verify(vk, codes, r.Y, r.Proof, nil); err == nil {
-				t.Error("the proof holds for another text")
+			r.Openings[0].Values[0] ^= 1
+			other, err := prover.Commit(q, vk, 0, r.Openings[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.Statement.Commitments[0] = *other
+			if err := zkml.VerifyStatement(vk, &r.Statement, r.Proof, nil); zkml.FailedCheck(err) != zkml.CheckInputBind {
+				t.Errorf("the proof for another text: %v", err)
 			}
 		})
 	}

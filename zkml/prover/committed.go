@@ -71,9 +71,36 @@ func (s *session) salt() error {
 			return fmt.Errorf("salt: %w", err)
 		}
 		for _, r := range c.Ranges {
-			if err := s.cut(s.polys[c.Poly], r.First, r.Bits, r.Limbs); err != nil {
+			if err := s.cut(s.polys[c.Poly], r.First, r.Widths(), r.Limbs); err != nil {
 				return fmt.Errorf("limbs: %w", err)
 			}
+		}
+	}
+	return nil
+}
+
+// oneHots writes the one-hot polynomials of committed tokens that are factors of
+// sum-checks.
+func (s *session) oneHots() error {
+	for _, h := range s.plan.OneHots {
+		if s.plan.Polys[h.Poly].Implied {
+			continue
+		}
+		tokens, out := s.polys[h.Tokens], s.polys[h.Poly]
+		if !s.q.OnHost() {
+			if err := s.launch(Source, "zkml_one_hot", out.Len(), out.Arg(), tokens.Arg(), device.U32(h.First), device.U32(h.Bits), device.U32(out.Len())); err != nil {
+				return err
+			}
+			continue
+		}
+		t, to, mask := tokens.Host(), out.Host(), m31.Element(1)<<h.Bits-1
+		if err := s.q.Parallel(len(t), max(1, 1<<13>>h.Bits), func(lo, hi int) {
+			clear(to[lo<<h.Bits : hi<<h.Bits])
+			for i, v := range t[lo:hi] {
+				to[(lo+i)<<h.Bits|int(v>>h.First&mask)] = 1
+			}
+		}); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -62,13 +62,11 @@ func changed(poly int, f func(v []m31.Element)) func(*session) error {
 // TestCommitted proves programs with everything committed that can be, one of them
 // on all devices, and finds statement and openings to be what they should be.
 func TestCommitted(t *testing.T) {
-	cases := []*zkmltest.Case{zkmltest.MLP(2, 1, 3, 5), zkmltest.Plain(4), zkmltest.Every(13), zkmltest.Secret(2)}
+	cases := []*zkmltest.Case{zkmltest.MLP(2, 1, 3, 5), zkmltest.Plain(4), zkmltest.Every(13), zkmltest.Secret(2), zkmltest.Tokens(1)}
 	for _, c := range cases {
 		opts := quick
-		for i, id := range c.Program.Inputs {
-			if c.Program.Tensor(id).Name != "tokens" {
-				opts.Commits.Inputs = append(opts.Commits.Inputs, i)
-			}
+		for i := range c.Program.Inputs {
+			opts.Commits.Inputs = append(opts.Commits.Inputs, i)
 		}
 		for i := range c.Program.Outputs {
 			opts.Commits.Outputs = append(opts.Commits.Outputs, i)
@@ -113,7 +111,7 @@ func TestCommitted(t *testing.T) {
 				}
 			}
 		}
-		if each(t, cpu(t)); c.Name == "secret" {
+		if each(t, cpu(t)); c.Name == "secret" || c.Name == "tokens" {
 			devicetest.Each(t, each)
 		}
 		y := c.Output()
@@ -415,11 +413,10 @@ func unsalted(p *whir.M31Params) (*whir.M31Params, error) {
 func TestCommitsRefused(t *testing.T) {
 	c := zkmltest.Every(13)
 	for want, commits := range map[string]zkml.Commits{
-		`input "tokens" cannot be committed`: {Inputs: []int{0}},
-		"committed inputs [2]":               {Inputs: []int{2}},
-		"committed inputs [1 1]":             {Inputs: []int{1, 1}},
-		"committed outputs [1 0]":            {Outputs: []int{1, 0}},
-		"committed outputs [-1]":             {Outputs: []int{-1}},
+		"committed inputs [2]":    {Inputs: []int{2}},
+		"committed inputs [1 1]":  {Inputs: []int{1, 1}},
+		"committed outputs [1 0]": {Outputs: []int{1, 0}},
+		"committed outputs [-1]":  {Outputs: []int{-1}},
 	} {
 		opts := quick
 		opts.Commits = commits

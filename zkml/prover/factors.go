@@ -68,7 +68,7 @@ func (s *session) factors(ly *plan.Layer, o *layerLayout) ([]sumprover.Instance,
 			}
 			inst.Tables = append(inst.Tables, g)
 		}
-		for i, id := range in.Factors {
+		for i, id := range in.Tensors() {
 			f, of := &il.factors[i], s.polys[s.plan.Evals[id].Poly]
 			if f.whole {
 				inst.Tables = append(inst.Tables, sumprover.Base(of))

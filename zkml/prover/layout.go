@@ -149,13 +149,17 @@ func (l *layout) placeWords(p *graph.Program) {
 	for i := range pl.Polys {
 		q := &pl.Polys[i]
 		switch q.Home {
+		case plan.Virtual:
+			if l.polys[i] = nowhere; !q.Implied {
+				l.polys[i] = place(take(&l.live, 1<<q.Vars))
+			}
 		case plan.Parameters:
 			l.polys[i] = fixedBit | place(q.Offset)
 		case plan.Witness:
 			l.polys[i] = place(l.witness + q.Offset)
 		case plan.Multiplicities:
 			l.polys[i] = place(l.mult + q.Offset)
-		case plan.Public, plan.Virtual:
+		case plan.Public:
 			l.polys[i] = place(take(&l.live, 1<<q.Vars))
 		default:
 			l.polys[i] = place(l.committed[q.Home-plan.FirstCommitted] + q.Offset)

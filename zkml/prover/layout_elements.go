@@ -184,7 +184,7 @@ func (p *placer) instance(st *step, ly *plan.Layer, in *plan.Instance) (il insta
 		}
 		il.axes = append(il.axes, part)
 	}
-	for _, id := range in.Factors {
+	for _, id := range in.Tensors() {
 		il.factors = append(il.factors, p.factor(st, pl.Evals[id].Point, ly.Bound(in)))
 	}
 	switch {

@@ -54,7 +54,7 @@ func TestMutants(t *testing.T) {
 		{Name: "context not absorbed", File: digests, Old: "tr.AbsorbBytes(context)", New: "", Tests: "TestStatement"},
 		{Name: "key not absorbed", File: argument, Old: "tr.AbsorbBytes(key[:])", New: "", Tests: "TestWork"},
 	}...)
-	const committed, statement = "zkml/internal/plan/committed.go", "zkml/statement.go"
+	const committed, statement, onehot = "zkml/internal/plan/committed.go", "zkml/statement.go", "zkml/internal/plan/onehot.go"
 	list = append(list, []mutant.Mutant{
 		{Name: "commitments of the statement not absorbed", File: argument, Old: "o, err := whir.ReceiveM31(tr, a.Commitments[plan.FirstCommitted+plan.Home(i)], root)", New: "o, err := whir.ReceiveM31(transcript.New(0), a.Commitments[plan.FirstCommitted+plan.Home(i)], root)", Tests: "TestCommitted"},
 		{Name: "formats not compared", File: statement, Old: "s.Commitments[i].Format != t.Format", New: "s.Commitments[i].Format != t.Format && false", Tests: "TestCommittedStatement"},
@@ -62,6 +62,10 @@ func TestMutants(t *testing.T) {
 		{Name: "upper windows not looked up", File: committed, Old: "last != t.Lo {", New: "false {", Tests: "TestCommittedInputs"},
 		{Name: "committed inputs not looked up", File: committed, Old: "l.look(l.ranges[r.Bits], vars, entry)", New: "_ = vars", Tests: "TestCommittedInputs"},
 		{Name: "limbs of committed inputs not looked up", File: committed, Old: "l.look(l.ranges[bits], vars, column(r.Limbs[k]))", New: "_, _ = k, bits", Tests: "TestCommitted"},
+		{Name: "bits of tokens not added up", File: committed, Old: "if r.Limbs != nil {\n\t\t\t\tl.sumOfLimbs", New: "if r.Limbs != nil && !r.Bitwise {\n\t\t\t\tl.sumOfLimbs", Tests: "TestForgedTokens"},
+		{Name: "tokens of the prover's choice, committed", File: program, Old: "return l.oneHot(id, h), nil", New: "return nil, nil", Tests: "TestForgedTokens"},
+		{Name: "bits of tokens not compared", File: onehot, Old: "if len(parts) == 0 {", New: "if len(parts) == 0 {\n\t\treturn nil", Tests: "TestForgedTokens"},
+		{Name: "tokens in padding", File: onehot, Old: "Extent: tokens.Shape[a]", New: "Extent: max(tokens.Shape[a], 1<<v)", Tests: "TestCommitted|TestTokensBeyondRows"},
 		{Name: "padding of committed tensors not checked", File: committed, Old: "if q.Padded() {", New: "if false {", Tests: "TestCommittedInputs"},
 		{Name: "copies of outputs not compared", File: committed, Old: "fresh = append(fresh, l.relate(stated, 0, []m31.Element{1}, []factor{{o, l.bindAt(out)}})...)", New: "_ = stated", Tests: "TestCommittedOutputs"},
 	}...)

@@ -94,6 +94,9 @@ func (s *session) infer(x []int32, opts *Options) (r *Result, d zkml.Digests, er
 	if err := s.salt(); err != nil {
 		return nil, d, err
 	}
+	if err := s.oneHots(); err != nil {
+		return nil, d, fmt.Errorf("committed tokens: %w", err)
+	}
 	run := p
 	if s.hooks.program != nil {
 		run = s.hooks.program(p)

@@ -83,6 +83,9 @@ func (s *session) allocate() (err error) {
 	}
 	s.polys = make([]device.Buffer[m31.Element], len(s.plan.Polys))
 	for i := range s.polys {
+		if s.plan.Polys[i].Implied {
+			continue
+		}
 		s.polys[i] = s.at(s.layout.polys[i], 1<<s.plan.Polys[i].Vars)
 	}
 	return nil

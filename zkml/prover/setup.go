@@ -166,13 +166,12 @@ func (s *session) limbs(i int, t *graph.Tensor) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	return s.cut(s.polys[i], t.Lo, graph.Log2(int(t.Hi-t.Lo+1)), ids)
+	return s.cut(s.polys[i], t.Lo, plan.Limbs(graph.Log2(int(t.Hi-t.Lo+1))), ids)
 }
 
-// cut writes the limbs of v - first, which have so many bits together.
-func (s *session) cut(v device.Buffer[m31.Element], first int64, bits int, ids []int) error {
+// cut writes the limbs of v - first, which have so many bits each.
+func (s *session) cut(v device.Buffer[m31.Element], first int64, widths []int, ids []int) error {
 	lo, shift := m31.FromInt(first), 0
-	widths := plan.Limbs(bits)
 	for k, id := range ids {
 		w, out := widths[k], s.polys[id]
 		if !s.q.OnHost() {

@@ -345,6 +345,14 @@ extern "C" __global__ void __launch_bounds__(256) zkml_embed(u32 *__restrict__ o
   out[i] = real_element(t, axes, naxes) ? w[((u64)tokens[t] << vars) + (i & ((1u << vars) - 1))] : 0;
 }
 
+// zkml_one_hot: entry z of token t is 1 if `bits` bits of t, from bit `first` on,
+// are z, else 0.
+extern "C" __global__ void __launch_bounds__(256) zkml_one_hot(u32 *__restrict__ out, const u32 *__restrict__ tokens, u32 first, u32 bits, u32 n) {
+  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= n) return;
+  out[i] = (((tokens[i >> bits] >> first) ^ i) & ((1u << bits) - 1)) == 0;
+}
+
 // zkml_pair: y is the table's entry at (a, b), a domain of 2^bits integers each.
 extern "C" __global__ void __launch_bounds__(256) zkml_pair(u32 *__restrict__ y, const u32 *__restrict__ a, const u32 *__restrict__ b,
                                                             const u32 *__restrict__ table, u32 bits_a, u32 bits_b, u32 n) {

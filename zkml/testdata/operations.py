@@ -9,9 +9,11 @@ LIMBS = (16, 14)
 LOOKS = (LOOKUP, PAIR, THRESHOLD)
 
 
-def windows(t):
+def windows(g, i):
     """Windows whose intersection is a tensor's bounds: where they begin, their
-    bits, and the bits of limbs unless entries are looked up as they are."""
+    bits, and the bits of limbs unless entries are looked up as they are. Tokens
+    have one more, of single bits."""
+    t = g.tensors[i]
     k = max(1, log(t.hi - t.lo + 1))
     limbs = None
     if k > 12 and (k > 16 or t.vars < k):
@@ -19,13 +21,15 @@ def windows(t):
         size = -(-k // count)
         limbs = [min(size, k - j * size) for j in range(count)]
     firsts = [t.lo] if t.hi - t.lo + 1 == 2**k else [t.lo, t.hi + 1 - 2**k]
-    return [(first, k, limbs) for first in firsts]
+    out = [(first, k, limbs) for first in firsts]
+    n = max([0] + [g.tensors[o.w].axes[0] for o in g.ops if o.type == EMBED and o.tokens == i])
+    return out + [(0, n, [1] * n)] if n else out
 
 
 def limbs(g):
     """Polynomials of the limbs of committed inputs with their variables."""
     return [(("l", i, w, j), g.tensors[i].vars) for i in g.secret_inputs
-            for w, (_, _, sizes) in enumerate(windows(g.tensors[i])) for j in range(len(sizes or []))]
+            for w, (_, _, sizes) in enumerate(windows(g, i)) for j in range(len(sizes or []))]
 
 
 def ranges(g):
@@ -34,7 +38,7 @@ def ranges(g):
     if any(o.type == THRESHOLD for o in g.ops):
         out |= set(LIMBS)
     for i in g.secret_inputs:
-        for _, k, sizes in windows(g.tensors[i]):
+        for _, k, sizes in windows(g, i):
             out |= set(sizes or [k])
     return sorted(out)
 
@@ -128,7 +132,7 @@ def blocks(g):
                     within(t.vars, size, i)
         for i in g.secret_inputs:
             vars = g.tensors[i].vars
-            for w, (first, k, parts) in enumerate(windows(g.tensors[i])):
+            for w, (first, k, parts) in enumerate(windows(g, i)):
                 if parts is None:
                     inside(vars, k, ("t", i), first)
                 for j, size in enumerate(parts or []):
@@ -183,8 +187,9 @@ class Reduction:
         self.a, self.g, self.public = a, g, public
 
     def job(self, vars, value, factors, public=None, point=None):
-        """A sum-check. factors are tensors with what makes their points of the
-        one that is bound; public makes the public factor's value."""
+        """A sum-check. factors are tensors, or one-hot polynomials, with what
+        makes their points of the one that is bound; public makes the public
+        factor's value."""
         n = len(factors) + (public is not None)
 
         def finish(at, es):
@@ -192,7 +197,7 @@ class Reduction:
             if public is not None:
                 check(public(at) == es.pop(0), "public factor")
             for (i, where), e in zip(factors, es):
-                self.a.put(("t", self.g.home(i)), where(at), e, "sum-check")
+                self.a.put(i if isinstance(i, tuple) else ("t", self.g.home(i)), where(at), e, "sum-check")
         return Claim(vars, [(ONE, tuple(range(n)))], value, point), finish
 
     def expand(self, op, key):
@@ -215,13 +220,34 @@ class Reduction:
         if op.type == EMBED:
             tokens, w = self.g.tensors[op.tokens], self.g.tensors[op.w]
             r, rest = tuple(point[:tokens.vars]), tuple(point[tokens.vars:])
-            pairs = list(zip(tokens.positions(), self.public[op.tokens]))
+            if op.tokens in self.g.secret_inputs:
+                if w.axes[0] > 0:
+                    hot = ("h", op.tokens, 0, w.axes[0], True)
+                    return self.job(w.axes[0], value, [(hot, lambda at: r + at), (op.w, lambda at: at + rest)])
+                pairs = [(o, 0) for o in tokens.positions()]
+            else:
+                pairs = list(zip(tokens.positions(), self.public[op.tokens]))
             return self.job(w.axes[0], value, [(op.w, lambda at: at + rest)], lambda at: related(r, at, pairs))
         if op.type == RESHAPE:
             x = self.g.tensors[op.x]
             pairs = list(zip(out.positions(), x.positions()))
             return self.job(x.vars, value, [(op.x, lambda at: at)], lambda at: related(point, at, pairs))
         return None
+
+    def one_hot(self, key):
+        """The same for an evaluation of a one-hot polynomial."""
+        (_, i, first, bits, real), point = key
+        t = self.g.tensors[i]
+        r, z = tuple(point[:t.vars]), tuple(point[t.vars:])
+        if bits == 1 and not real:
+            w = len(windows(self.g, i)) - 1
+            return [(z[0] + z[0] - ONE, ("l", i, w, first), r)], ONE - z[0]
+        low = bits // 2
+        cut = [(first + low, bits - low, z[:bits - low])] + ([(first, low, z[bits - low:])] if low else [])
+        factors = [(("h", i, begin, n, False), lambda at, own=own: at + own) for begin, n, own in cut]
+        if real:
+            return self.job(t.vars, self.a.known[key], factors, lambda at: related(r, at, ((j, j) for j in t.positions())))
+        return self.job(t.vars, self.a.known[key], factors, point=r)
 
     def contract(self, x, y, xl, yl, ol, parts, value):
         a, b = self.g.tensors[x], None if y == NONE else self.g.tensors[y]
@@ -323,7 +349,7 @@ def statement(a, g, values, binding, rho):
     sums, zeros = 0, 0
     for poly, i in [(("t", i), i) for i in g.secret_inputs] + [(("c", i), i) for i in g.secret_outputs]:
         t = g.tensors[i]
-        for w, (first, _, sizes) in enumerate(windows(t) if poly[0] == "t" else []):
+        for w, (first, _, sizes) in enumerate(windows(g, i) if poly[0] == "t" else []):
             if sizes is None:
                 continue
             at = tuple(rho[len(rho) - t.vars:])

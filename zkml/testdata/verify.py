@@ -32,17 +32,19 @@ def layer(a, g, reduce, begun, given):
         poly, _ = key
         op = g.maker.get(poly[1]) if poly[0] == "t" else None
         made = reduce.expand(op, key) if op else None
+        if poly[0] == "h":
+            made = reduce.one_hot(key)
         if made is None:
             continue
         if isinstance(made[0], Claim):
             jobs.append(made)
             continue
         terms, const = made
-        total = lift(const)
+        total = number(const)
         for coef, term, where in terms:
-            poly = ("t", g.home(term))
+            poly = term if isinstance(term, tuple) else ("t", g.home(term))
             sent += a.fetch([(poly, where)])
-            total = total + lift(coef) * a.value(poly, where)
+            total = total + number(coef) * a.value(poly, where)
         check(total == a.known[key], "output binding" if key in given else "linear relation")
         relations += 1
     if sent:
@@ -50,6 +52,11 @@ def layer(a, g, reduce, begun, given):
     if jobs:
         a.batch(jobs)
     return bool(jobs) or relations > 0
+
+
+def number(v):
+    """An integer, or an element as it is."""
+    return lift(v) if isinstance(v, int) else v
 
 
 def public(key, data):

@@ -7,8 +7,11 @@ import (
 // builder accumulates a plan.
 type builder struct {
 	Plan
-	ids map[string]int // of evaluations, by polynomial and point
+	ids  map[string]int // of evaluations, by polynomial and point
+	hots map[int]OneHot // by polynomial
 }
+
+func newBuilder() *builder { return &builder{ids: map[string]int{}, hots: map[int]OneHot{}} }
 
 func (b *builder) poly(p Poly) int {
 	p.Axes, p.Vars = AxisVars(p.Shape)

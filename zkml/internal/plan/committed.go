@@ -22,7 +22,7 @@ func (c Commits) Clone() Commits {
 	return Commits{Inputs: slices.Clone(c.Inputs), Outputs: slices.Clone(c.Outputs)}
 }
 
-// check refuses what a program does not have, and what must be public.
+// check refuses what a program does not have.
 func (c Commits) check(p *graph.Program) error {
 	if n := len(c.Inputs) + len(c.Outputs); n > MaxCommitted {
 		return fmt.Errorf("%d committed tensors, at most %d", n, MaxCommitted)
@@ -38,17 +38,6 @@ func (c Commits) check(p *graph.Program) error {
 				return fmt.Errorf("committed %ss %v, expected increasing numbers below %d", side.name, side.list, len(side.of))
 			}
 			last = i
-		}
-	}
-	for _, op := range p.Ops {
-		e, ok := op.(graph.Embed)
-		if !ok {
-			continue
-		}
-		for _, i := range c.Inputs {
-			if p.Inputs[i] == e.Tokens {
-				return fmt.Errorf("input %q cannot be committed: tokens of an Embed (%q) must be public", p.Tensor(e.Tokens).Name, p.Tensor(e.Out).Name)
-			}
 		}
 	}
 	return nil
@@ -68,11 +57,12 @@ type Committed struct {
 
 // Range says that every entry is in [First, First + 2^Bits): it is looked up in
 // a table of that size or, if Limbs is not empty, is First plus the sum of its
-// limbs, of Limbs(Bits) bits and least significant first.
+// limbs, least significant first.
 type Range struct {
-	First int64
-	Bits  int
-	Limbs []int // polynomials
+	First   int64
+	Bits    int
+	Limbs   []int // polynomials
+	Bitwise bool  // limbs are of one bit each, not of Limbs(Bits)
 }
 
 // CommittedAs is the tensor of the statement that has a home, nil if none has.
@@ -83,12 +73,16 @@ func (p *Plan) CommittedAs(h Home) *Committed {
 	return nil
 }
 
-// widths are the bits of the tables that a range is looked up in.
-func (r *Range) widths() []int {
-	if r.Limbs == nil {
-		return []int{r.Bits}
+// Widths are the bits of the tables that a range is looked up in: of its limbs,
+// or its own.
+func (r *Range) Widths() []int {
+	switch {
+	case r.Bitwise:
+		return slices.Repeat([]int{1}, r.Bits)
+	case r.Limbs != nil:
+		return Limbs(r.Bits)
 	}
-	return Limbs(r.Bits)
+	return []int{r.Bits}
 }
 
 // Commitments of a statement's tensors are salted: the upper half of the stack
@@ -120,6 +114,7 @@ func (b *builder) commit(p *graph.Program, c Commits) {
 	}
 	for i := range c.Inputs {
 		b.Committed[i].Ranges = b.ranges(p.Tensor(p.Inputs[c.Inputs[i]]))
+		b.tokens(p, &b.Committed[i])
 	}
 }
 
@@ -158,7 +153,7 @@ func (l *looker) committed() {
 				l.look(l.ranges[r.Bits], vars, entry)
 				continue
 			}
-			for k, bits := range Limbs(r.Bits) {
+			for k, bits := range r.Widths() {
 				l.look(l.ranges[bits], vars, column(r.Limbs[k]))
 			}
 		}
@@ -220,7 +215,7 @@ func (l *layerBuilder) sumOfLimbs(poly int, at Point, r *Range) {
 	var coefs []m31.Element
 	var terms []factor
 	shift := 0
-	for k, bits := range Limbs(r.Bits) {
+	for k, bits := range r.Widths() {
 		coefs, terms = append(coefs, m31.New(1<<shift)), append(terms, factor{r.Limbs[k], at})
 		shift += bits
 	}

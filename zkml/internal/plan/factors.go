@@ -15,7 +15,15 @@ func (in *Instance) Shape() sumcheck.Shape {
 }
 
 // HasPublic says whether the first factor is public.
-func (in *Instance) HasPublic() bool { return in.Public != nil || in.Kind == ZeroPadding }
+func (in *Instance) HasPublic() bool { return in.Public != nil && !in.Secret || in.Kind == ZeroPadding }
+
+// Tensors are the evaluations of the factors that are tensors in memory.
+func (in *Instance) Tensors() []int {
+	if in.Secret {
+		return in.Factors[1:]
+	}
+	return in.Factors
+}
 
 // first is the place of Factors among the factors.
 func (in *Instance) first() int {

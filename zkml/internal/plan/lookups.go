@@ -30,7 +30,7 @@ func (w *walker) lookups() {
 	}
 	for i := range w.Committed {
 		for _, r := range w.Committed[i].Ranges {
-			for _, b := range r.widths() {
+			for _, b := range r.Widths() {
 				l.ranges[b] = -1
 			}
 		}

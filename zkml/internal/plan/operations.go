@@ -114,8 +114,18 @@ func (l *layerBuilder) embed(id int, op graph.Embed) {
 	tokens, w := &l.Polys[op.Tokens], &l.Polys[op.W]
 	rows := w.Axes[0]
 	in := Instance{Kind: Embedding, Name: l.Polys[l.Evals[id].Poly].Name, Vars: rows, Out: id}
-	in.Public = []Axis{{Kind: AxisTokens, Vars: rows, At: at[:tokens.Vars:tokens.Vars], Shape: tokens.Shape, Tokens: int(op.Tokens)}}
-	l.add(in, factor{int(op.W), append(variables(0, rows), at[tokens.Vars:]...)})
+	own := at[:tokens.Vars:tokens.Vars]
+	in.Public = []Axis{{Kind: AxisTokens, Vars: rows, At: own, Shape: tokens.Shape, Tokens: int(op.Tokens)}}
+	var factors []factor
+	if tokens.Home != Public {
+		if rows > 0 {
+			in.Secret = true
+			factors = append(factors, factor{l.find(OneHot{Tokens: int(op.Tokens), Bits: rows, Real: true}), append(own, variables(0, rows)...)})
+		} else { // all tokens are 0
+			in.Public[0].Kind, in.Public[0].Index = AxisMap, make([]int32, graph.Elements(tokens.Shape))
+		}
+	}
+	l.add(in, append(factors, factor{int(op.W), append(variables(0, rows), at[tokens.Vars:]...)})...)
 }
 
 // reshape adds the sum-check of a Reshape, whose public factor has a part for

@@ -54,6 +54,9 @@ type Poly struct {
 	Axes   []int // variables of each axis, first axis first
 	Vars   int   // sum of Axes
 	Offset int   // of its block in the stack of its home, if that is a commitment
+	// Implied says that the polynomial is never in memory: all its evaluations
+	// arise as those of factors that a prover makes of something else.
+	Implied bool
 }
 
 // Point is the place where a polynomial is evaluated: one challenge
@@ -141,12 +144,16 @@ type Leaves struct {
 }
 
 // Relation says that evaluation Out is Const plus the sum of Terms over
-// evaluations.
+// evaluations. If Choice is set it says instead that Out is 1 - x - c + 2 c x,
+// x the evaluation of the only term and c coordinate By: 1 - x for c = 0, x for
+// c = 1.
 type Relation struct {
-	Name  string
-	Out   int
-	Const m31.Element
-	Terms []Term
+	Name   string
+	Out    int
+	Const  m31.Element
+	Terms  []Term
+	Choice bool
+	By     int32
 }
 
 // InstanceKind says what a sum-check is about.
@@ -185,6 +192,9 @@ type Instance struct {
 	// Public is the public factor, a product over groups of the variables; nil
 	// if there is none, or if it is that of ZeroPadding.
 	Public []Axis
+	// Secret says that only the prover knows what Public is made of. The first of
+	// Factors is its evaluation, as one of an implied polynomial.
+	Secret bool
 	// Factors are one or two evaluations that result.
 	Factors []int
 }
@@ -223,8 +233,10 @@ type Plan struct {
 	// before outputs, both in the program's order. The home of the i-th is
 	// FirstCommitted + i.
 	Committed []Committed
-	Tables    []Table
-	Leaves    []Leaves // in block order
+	// OneHots are what Embeds of committed tokens are reduced to.
+	OneHots []OneHot
+	Tables  []Table
+	Leaves  []Leaves // in block order
 	// TreeVars is the depth of the fractional-sum tree; its leaf point is the
 	// coordinates 0..TreeVars-1. There is no tree if Leaves is empty.
 	TreeVars int
@@ -310,7 +322,7 @@ func (p *Plan) check() error {
 		return fmt.Errorf("plan: lookups: 2^%d leaves, at most 2^%d", p.TreeVars, MaxVars)
 	}
 	for i := range p.Polys {
-		if p.Polys[i].Vars > MaxVars {
+		if p.Polys[i].Vars > MaxVars && !p.Polys[i].Implied {
 			return fmt.Errorf("plan: tensor %q: 2^%d entries, at most 2^%d", p.Polys[i].Name, p.Polys[i].Vars, MaxVars)
 		}
 	}

@@ -15,7 +15,7 @@ func ForProgram(p *graph.Program, c Commits) (*Plan, error) {
 	if err := c.check(p); err != nil {
 		return nil, fmt.Errorf("plan: %w", err)
 	}
-	b := &builder{ids: map[string]int{}}
+	b := newBuilder()
 	defs := make([]graph.Op, len(p.Tensors))
 	for _, op := range p.Ops {
 		for _, t := range op.Outputs() {
@@ -159,8 +159,10 @@ type factor struct {
 
 // add appends a sum-check.
 func (l *layerBuilder) add(in Instance, factors ...factor) {
-	for i := range in.Public {
-		l.moved += in.Public[i].moved()
+	if !in.Secret {
+		for i := range in.Public {
+			l.moved += in.Public[i].moved()
+		}
 	}
 	l.Instances, l.factors = append(l.Instances, in), append(l.factors, factors)
 }
@@ -219,6 +221,9 @@ func (l *layerBuilder) expand(id int) (fresh []int, err error) {
 	p := &l.Polys[e.Poly]
 	if p.Home != Virtual {
 		return nil, nil
+	}
+	if h, ok := l.hots[e.Poly]; ok {
+		return l.oneHot(id, h), nil
 	}
 	switch op := l.defs[e.Poly].(type) {
 	case graph.Linear:

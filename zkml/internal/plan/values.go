@@ -74,6 +74,16 @@ func (v *Values) Affine(a Affine) (m31.QM31, error) {
 	return sum, nil
 }
 
+// Right is what a relation says that its evaluation is.
+func (v *Values) Right(r *Relation) (m31.QM31, error) {
+	x, err := v.Affine(Affine{Const: r.Const, Terms: r.Terms})
+	if err != nil || !r.Choice {
+		return x, err
+	}
+	c := v.coords[r.By]
+	return one.Sub(x).Sub(c).Add(c.Mul(x).MulBase(2)), nil
+}
+
 // Complete is an error unless every coordinate and every evaluation is known.
 func (v *Values) Complete() error {
 	if v.have != len(v.coords) {

@@ -23,7 +23,7 @@ const (
 // written v = Lo + sum_i 2^(w i) a_i, every limb a_i in a table: the sum takes
 // each value of the range once, and only those, since 2^k < p.
 func ForWeights(p *graph.Program) (*Plan, error) {
-	b := &builder{ids: map[string]int{}}
+	b := newBuilder()
 	params := p.Params()
 	for _, id := range params {
 		t := &p.Tensors[id]

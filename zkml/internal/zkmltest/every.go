@@ -94,6 +94,37 @@ func (m *maker) convolution(x graph.TensorID) (bins, outer graph.TensorID) {
 	return bins, m.Einsum("outer", "a,b->ba", ends, ends, 1)
 }
 
+// Tokens embeds inputs that a key can have committed: the same ones by tables of
+// several sizes, by some twice, with padding and without, ones of two values, of
+// one value, and one token alone. One input is read by more than embeddings.
+func Tokens(seed uint64) *Case {
+	m := &maker{Builder: graph.NewBuilder("tokens"), rng: rand.New(rand.NewPCG(seed, 31))}
+	var x []int32
+	input := func(name string, shape []int, values int) graph.TensorID {
+		for range graph.Elements(shape) {
+			x = append(x, int32(m.rng.IntN(values)))
+		}
+		return m.Input(name, shape, 0, int64(values-1), 1)
+	}
+	embed := func(name string, tokens graph.TensorID, rows int) graph.TensorID {
+		return m.Embed(name, tokens, m.Param(name+".w", []int{rows, 2}, m.values(2*rows, 100), 1), 1)
+	}
+	ids := input("ids", []int{2, 3}, 37)
+	kinds := input("kinds", []int{4}, 2)
+	zeros := input("zeros", []int{3}, 1)
+	single := input("single", nil, 5)
+	words := embed("words", ids, 37)
+	sum := m.Linear("sum", []graph.Term{{Coef: 1, T: words}, {Coef: 2, T: embed("coarse", ids, 100)}, {Coef: -1, T: words},
+		{Coef: 3, T: m.Reshape("column", ids, []int{2, 3, 1})}, {Coef: 1, T: embed("none", zeros, 1)}}, 1, 1)
+	again := m.Einsum("again", "abc,dc->abd", m.small("sum", sum, 8), embed("styles", kinds, 2), 1)
+	alone := m.Linear("alone", []graph.Term{{Coef: 1, T: embed("first", single, 5)}, {Coef: 5, T: single}}, 0, 1)
+	p, w, err := m.BuildAll([]graph.TensorID{again, alone, embed("more", ids, 64)}, nil)
+	if err != nil {
+		panic("zkmltest: tokens: " + err.Error())
+	}
+	return &Case{Name: p.Name, Program: p, Weights: w, X: x}
+}
+
 // Secret has inputs and outputs of every kind that a key can have committed: an
 // input that is checked in limbs, ones that are looked up in one window and in
 // two, padded and not, a public one, and outputs with padding and without.
