@@ -1,9 +1,11 @@
 package zkml
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/binary"
 	"fmt"
+	"io"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/whir"
@@ -144,13 +146,27 @@ func DecodeVerifyingKey(data []byte) (*VerifyingKey, error) {
 // EncodeProvingKey is the proving key's canonical encoding: the verifying key
 // and the weights.
 func EncodeProvingKey(vk *VerifyingKey, w *graph.Weights) ([]byte, error) {
-	weights, err := w.Encode(vk.program)
+	var b bytes.Buffer
+	err := WriteProvingKey(&b, vk, w)
+	return b.Bytes(), err
+}
+
+// WriteProvingKey writes EncodeProvingKey's bytes without having them all in memory.
+func WriteProvingKey(out io.Writer, vk *VerifyingKey, w *graph.Weights) error {
+	size, weights, err := w.Encoding(vk.program)
 	if err != nil {
-		return nil, fmt.Errorf("zkml: proving key: %w", err)
+		return fmt.Errorf("zkml: proving key: %w", err)
 	}
 	b := header(MagicProvingKey, vk.digest)
 	b = appendBytes(b, vk.Encode())
-	return appendBytes(b, weights), nil
+	b = binary.LittleEndian.AppendUint32(b, uint32(size))
+	if grow, ok := out.(*bytes.Buffer); ok {
+		grow.Grow(len(b) + size)
+	}
+	if _, err := out.Write(b); err != nil {
+		return err
+	}
+	return weights(out)
 }
 
 // DecodeProvingKey reads a proving key from exactly data and checks that the

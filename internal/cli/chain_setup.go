@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -153,12 +154,13 @@ func (a *app) setupPart(ctx context.Context, d *device.Device, parts *partsOf, k
 		}
 		r.Setup, r.Device = milliseconds(time.Since(start)), d.Name()
 		if dir != "" {
-			data, err := pk.Encode()
-			if err != nil {
-				return fail(err)
+			write := func(w io.Writer) error {
+				c := &counter{w: w}
+				err := pk.Write(c)
+				r.Bytes = c.n
+				return err
 			}
-			r.Bytes = len(data)
-			if err := a.writeOver(output{path: r.File, data: data, perm: 0o600}); err != nil {
+			if err := a.writeOver(output{path: r.File, from: write, perm: 0o600}); err != nil {
 				return fail(err)
 			}
 		}

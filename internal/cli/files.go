@@ -172,7 +172,29 @@ func (a *app) use(path string, info fs.FileInfo, write bool) error {
 type output struct {
 	path string
 	data []byte
-	perm fs.FileMode // 0 means 0644
+	from func(io.Writer) error // writes the contents instead of data, if set
+	perm fs.FileMode           // 0 means 0644
+}
+
+// put writes an output's contents.
+func (o *output) put(w io.Writer) error {
+	if o.from != nil {
+		return o.from(w)
+	}
+	_, err := w.Write(o.data)
+	return err
+}
+
+// counter counts what is written through it.
+type counter struct {
+	w io.Writer
+	n int
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.w.Write(b)
+	c.n += n
+	return n, err
 }
 
 // checkOutputs refuses, before any work is done, outputs that could not be
@@ -253,7 +275,7 @@ func (a *app) write(outputs ...output) (err error) {
 	}
 	for _, o := range outputs {
 		if o.path == "-" {
-			if _, err := a.Out.Write(o.data); err != nil {
+			if err := o.put(a.Out); err != nil {
 				return inputError("writing to standard output: %w", err)
 			}
 		}
@@ -335,7 +357,7 @@ func (t *temporaries) create(o output) (name string, err error) {
 			t.remove(name)
 		}
 	}()
-	if _, err = f.Write(o.data); err != nil {
+	if err = o.put(f); err != nil {
 		return "", err
 	}
 	perm := o.perm

@@ -46,12 +46,18 @@ func TestMemoryPlan(t *testing.T) {
 	dir, temp := small(t), t.TempDir()
 	args := []string{"prove", "--key", filepath.Join(dir, "m.pk"), "--input", filepath.Join(dir, "x.json"), "-o", filepath.Join(temp, "p")}
 	r := run(t, append(args, "--log-level", "info")...)
-	if r.code != ExitOK || !strings.Contains(r.err, "msg=memory device=cpu key=") || !strings.Contains(r.err, `limit="no limit"`) {
+	if r.code != ExitOK || !strings.Contains(r.err, "msg=memory device=cpu form=wide key=") || !strings.Contains(r.err, `limit="no limit"`) {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
 	r = run(t, append(args, "--force", "--memory-budget", "50KiB")...)
 	if r.code != ExitMemory || !strings.Contains(r.err, "over the limit of 50.0 KiB") || !strings.Contains(r.err, "--chunk-budget-gb 5.12e-05") {
 		t.Errorf("exit %d: %s", r.code, r.err)
+	}
+	if !noEmulator() {
+		r = run(t, append(args, "--force", "--log-level", "info", "--device", "simt", "--memory-budget", "50KiB")...)
+		if r.code != ExitMemory || strings.Count(r.err, "form=wide") != 1 || strings.Count(r.err, "form=narrow") != 1 || !strings.Contains(r.err, "simt: plan memory") {
+			t.Errorf("exit %d: %s", r.code, r.err)
+		}
 	}
 	if text := must(t, "inspect", filepath.Join(dir, "m.pk")); !strings.Contains(text, "for the key while it is loaded") {
 		t.Error(text)

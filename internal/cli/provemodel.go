@@ -121,10 +121,7 @@ func (a *app) proveModelCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				keys, err := keyFiles(vk, pk, names[0], names[1])
-				if err != nil {
-					return err
-				}
+				keys := keyFiles(vk, pk, names[0], names[1])
 				if err := a.write(append(keys, output{path: names[2], data: r.Proof}, output{path: names[3], data: text})...); err != nil {
 					return err
 				}

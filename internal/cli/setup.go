@@ -102,10 +102,7 @@ func (a *app) setupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files, err := keyFiles(vk, pk, vkPath, pkPath)
-			if err != nil {
-				return err
-			}
+			files := keyFiles(vk, pk, vkPath, pkPath)
 			if err := a.write(files...); err != nil {
 				return err
 			}
@@ -137,10 +134,6 @@ func (a *app) setupCommand() *cobra.Command {
 }
 
 // keyFiles are both keys as files; the prover's key is for its owner only.
-func keyFiles(vk *zkml.VerifyingKey, pk *zkprover.ProvingKey, vkPath, pkPath string) ([]output, error) {
-	secret, err := pk.Encode()
-	if err != nil {
-		return nil, err
-	}
-	return []output{{path: vkPath, data: vk.Encode()}, {path: pkPath, data: secret, perm: 0o600}}, nil
+func keyFiles(vk *zkml.VerifyingKey, pk *zkprover.ProvingKey, vkPath, pkPath string) []output {
+	return []output{{path: vkPath, data: vk.Encode()}, {path: pkPath, from: pk.Write, perm: 0o600}}
 }

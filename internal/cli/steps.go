@@ -379,27 +379,38 @@ func keyError(err error) error {
 	return err
 }
 
-// planned says what memory of a device a proof takes, before anything is done, and refuses what is more than the device may give.
-func (a *app) planned(d *device.Device, pk *zkprover.ProvingKey) error {
-	key, proof, err := pk.Memory()
-	if err != nil {
-		return err
-	}
+// planned says what memory of a device a proof takes, before anything is done: with the key as proofs read it, or else as narrow as it gets. What is more
+// than the device may give either way is refused.
+func (a *app) planned(d *device.Device, pk *zkprover.ProvingKey) (zkprover.Form, error) {
 	limit, err := d.Budget()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	may := "no limit"
 	if limit > 0 {
 		may = sizeText(limit)
 	}
-	a.log.Info("memory", "device", d.Name(), "key", sizeText(key), "proof", sizeText(proof), "limit", may)
-	if need := key + proof; limit > 0 && need > limit {
-		return &device.Error{Device: d.Name(), Op: "plan memory", Bytes: need, Class: device.ErrNoMemory, Text: fmt.Sprintf(
-			"%s for the key and %s for the proof, about, over the limit of %s: make the keys with --chunk-budget-gb %s, for proofs in parts that fit, or raise --memory-budget",
-			sizeText(key), sizeText(proof), sizeText(limit), strconv.FormatFloat(float64(limit)/1e9, 'g', 3, 64))}
+	names := []string{zkprover.Wide: "wide", zkprover.Narrow: "narrow"}
+	if d.Kind() == device.CPU {
+		names = names[:1]
 	}
-	return nil
+	var key, proof int64
+	for form, name := range names {
+		k, p, err := pk.MemoryAs(zkprover.Form(form))
+		if err != nil {
+			return 0, err
+		}
+		a.log.Info("memory", "device", d.Name(), "form", name, "key", sizeText(k), "proof", sizeText(p), "limit", may)
+		if limit <= 0 || k+p <= limit {
+			return zkprover.Form(form), nil
+		}
+		if form == 0 || k+p < key+proof {
+			key, proof = k, p
+		}
+	}
+	return 0, &device.Error{Device: d.Name(), Op: "plan memory", Bytes: key + proof, Class: device.ErrNoMemory, Text: fmt.Sprintf(
+		"%s for the key and %s for the proof, about, over the limit of %s: make the keys with --chunk-budget-gb %s, for proofs in parts that fit, or raise --memory-budget",
+		sizeText(key), sizeText(proof), sizeText(limit), strconv.FormatFloat(float64(limit)/1e9, 'g', 3, 64))}
 }
 
 // proveOnce proves one input; salts are of what the key has committed.
@@ -412,12 +423,12 @@ func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKe
 	p := a.startProgress("prove", len(zkprover.Stages()))
 	defer p.end()
 	err := a.onDevice(ctx, name, work(program), func(q *device.Queue) error {
-		if err := a.planned(q.Device(), pk); err != nil {
+		form, err := a.planned(q.Device(), pk)
+		if err != nil {
 			return err
 		}
-		start := time.Now()
-		key, err := pk.Load(q)
-		if err != nil {
+		start, key := time.Now(), pk.OnAs(q.Device(), form)
+		if err := key.Load(q, nil); err != nil {
 			return err
 		}
 		defer key.Evict()

@@ -1,9 +1,10 @@
 package graph
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"fmt"
-	"slices"
+	"io"
 
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
@@ -181,57 +182,52 @@ func (p *Program) Digest() ([32]byte, error) {
 
 // Encode returns the canonical encoding of weights that are valid for the program. It starts with the program's digest.
 func (w *Weights) Encode(p *Program) ([]byte, error) {
-	head, size, err := w.header(p)
+	size, write, err := w.Encoding(p)
 	if err != nil {
 		return nil, err
 	}
-	out := slices.Grow(head, size)
-	for _, id := range p.Params() {
-		out = w.Data[id].append(out, width(p.Tensor(id).bounds()))
-	}
-	return out, nil
+	out := bytes.NewBuffer(make([]byte, 0, size))
+	err = write(out)
+	return out.Bytes(), err
 }
 
-// header is what precedes the values in the encoding of weights, which are found valid; size is the number of bytes that follow.
-func (w *Weights) header(p *Program) (head []byte, size int, err error) {
+// Encoding is Encode in two steps, which makes no copy of the weights: the number of bytes of the encoding, and a function that writes it.
+func (w *Weights) Encoding(p *Program) (size int, write func(io.Writer) error, err error) {
 	digest, err := p.Digest()
 	if err != nil {
-		return nil, 0, err
+		return 0, nil, err
 	}
 	if err := w.ValidateFor(p); err != nil {
-		return nil, 0, err
+		return 0, nil, err
 	}
+	head := append(wire.NewWriter(weightsMagic, Version).B, digest[:]...)
+	size = len(head)
 	for _, id := range p.Params() {
 		size += w.Data[id].Len() * width(p.Tensor(id).bounds())
 	}
-	return append(wire.NewWriter(weightsMagic, Version).B, digest[:]...), size, nil
+	return size, func(out io.Writer) error {
+		if _, err := out.Write(head); err != nil {
+			return err
+		}
+		for _, id := range p.Params() {
+			if err := w.Data[id].write(out, width(p.Tensor(id).bounds())); err != nil {
+				return err
+			}
+		}
+		return nil
+	}, nil
 }
 
 // Digest returns the SHA-256 of the weights' encoding; it binds the program too.
 func (w *Weights) Digest(p *Program) (d [32]byte, err error) {
-	head, _, err := w.header(p)
+	_, write, err := w.Encoding(p)
 	if err != nil {
 		return d, fmt.Errorf("digest of the weights: %w", err)
 	}
 	h := sha256.New()
-	h.Write(head)
-	for _, id := range p.Params() {
-		v, bytes := w.Data[id], width(p.Tensor(id).bounds())
-		if v.width == bytes {
-			h.Write(v.data)
-			continue
-		}
-		const block = 1 << 16
-		part, out := make([]int32, block), make([]byte, block*bytes)
-		for at := 0; at < v.Len(); at += block {
-			n := min(block, v.Len()-at)
-			v.Read(part[:n], at)
-			wire.PutInts(out, part[:n], bytes)
-			h.Write(out[:n*bytes])
-		}
-	}
+	err = write(h)
 	h.Sum(d[:0])
-	return d, nil
+	return d, err
 }
 
 // width returns the bytes per value that bounds call for.

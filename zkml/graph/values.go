@@ -3,6 +3,7 @@ package graph
 import (
 	"encoding/binary"
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"github.com/zkwarp/zkwarp/internal/parallel"
@@ -71,14 +72,23 @@ func (v Values) Ints() []int32 {
 	return out
 }
 
-// append appends the encoding of the values in `width` bytes each.
-func (v Values) append(b []byte, width int) []byte {
-	if v.width == width {
-		return append(b, v.data...)
+// write writes the values in `bytes` bytes each.
+func (v Values) write(w io.Writer, bytes int) error {
+	if v.width == bytes {
+		_, err := w.Write(v.data)
+		return err
 	}
-	w := wire.Writer{B: b}
-	w.Ints(v.Ints(), width)
-	return w.B
+	const block = 1 << 16
+	part, out := make([]int32, min(block, v.Len())), make([]byte, min(block, v.Len())*bytes)
+	for at := 0; at < v.Len(); at += block {
+		n := min(block, v.Len()-at)
+		v.Read(part[:n], at)
+		wire.PutInts(out, part[:n], bytes)
+		if _, err := w.Write(out[:n*bytes]); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check checks the number of a tensor's values and their bounds.

@@ -3,6 +3,7 @@ package prover
 import (
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -83,6 +84,9 @@ func (pk *ProvingKey) Check() error {
 
 // Encode is the key's canonical encoding.
 func (pk *ProvingKey) Encode() ([]byte, error) { return zkml.EncodeProvingKey(pk.vk, pk.weights) }
+
+// Write writes the key's canonical encoding, a tensor after the other, without having all of it in memory once more.
+func (pk *ProvingKey) Write(w io.Writer) error { return zkml.WriteProvingKey(w, pk.vk, pk.weights) }
 
 // VerifyingKey of the key.
 func (pk *ProvingKey) VerifyingKey() *zkml.VerifyingKey { return pk.vk }

@@ -3,6 +3,7 @@ package prover
 import (
 	"bytes"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"testing"
@@ -81,11 +82,31 @@ func TestKeyEncoding(t *testing.T) {
 			t.Errorf("%d bytes decode as a verifying key: %v", len(extra), err)
 		}
 	}
+	var written bytes.Buffer
+	if err := k.pk.Write(&written); err != nil || !bytes.Equal(written.Bytes(), private) {
+		t.Errorf("a proving key is written as other bytes than it has: %v", err)
+	}
+	for room := 0; room < len(private); room += 1 + len(private)/50 {
+		if err := k.pk.Write(&full{room}); !errors.Is(err, io.ErrShortWrite) {
+			t.Errorf("written to %d bytes of room: %v", room, err)
+		}
+	}
 	bad := bytes.Clone(private)
 	bad[len(bad)-1] ^= 1 // a weight
 	if _, err := DecodeProvingKey(bad); !errors.Is(err, zkml.ErrFormat) {
 		t.Errorf("a proving key with a changed weight decodes: %v", err)
 	}
+}
+
+// full is a writer with room for so many bytes.
+type full struct{ room int }
+
+func (f *full) Write(b []byte) (int, error) {
+	if len(b) > f.room {
+		return f.room, io.ErrShortWrite
+	}
+	f.room -= len(b)
+	return len(b), nil
 }
 
 // TestKeyOpened proves with keys that are checked beside the proof: the same bytes as ever, and none if a weight is not the key's or the proof of the weights
