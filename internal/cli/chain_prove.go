@@ -4,8 +4,11 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"maps"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -13,7 +16,6 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	chainprover "github.com/zkwarp/zkwarp/zkml/chunks/prover"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
-	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // partSuffix ends the names of files with the proof of one part.
@@ -29,23 +31,28 @@ type provedChain struct {
 }
 
 // proveChain proves one input. With a folder, proofs of parts are written there as soon as they are made, and those that an earlier run has left
-// are taken if they hold for this input.
-func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []int32, tie []byte, dir string) (*provedChain, error) {
+// are taken if they hold for this input. openings are those of committed inputs that have been committed already, nil for the others.
+func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []int32, openings []*zkml.Opening, tie []byte, dir string) (*provedChain, error) {
 	chain, out := keys.chain, &provedChain{}
 	for k, vk := range chain.Keys() {
 		if err := a.enough("proving "+chain.PartName(k), proofBytes(vk.Program())); err != nil {
 			return nil, err
 		}
 	}
+	var seed *[32]byte
 	if dir != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, inputError("writing %s: %w", dir, plainFS(err))
+		}
+		var err error
+		if seed, err = a.seedOf(chain, dir); err != nil {
+			return nil, err
 		}
 	}
 	p := a.startParts("prove", len(chain.Keys()))
 	defer p.end()
 	o := &chainprover.Options{
-		Context: tie,
+		Context: tie, Openings: openings, Seed: seed,
 		Stage: func(k int, on *device.Device, stage zkprover.Stage, done bool) {
 			if !done {
 				p.begin(on.Name(), k, string(stage))
@@ -60,12 +67,17 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 	found := make([]error, len(chain.Keys())) // why a file was not taken
 	if dir != "" {
 		o.Kept = func(k int) (*chunks.PartProof, []*zkml.Opening) {
-			part, err := a.keptPart(partFile(dir, k, partSuffix))
+			part, made, err := a.keptPart(chain, k, dir)
 			found[k] = err
-			return part, nil
+			return part, made
 		}
 		o.Stale = func(k int, err error) { found[k] = err }
-		o.Proved = func(p *chunks.PartProof, _ []*zkml.Opening) error {
+		o.Proved = func(p *chunks.PartProof, made []*zkml.Opening) error {
+			for i, path := range openingFiles(chain, p.Part, dir) {
+				if err := a.writeOver(output{path: path, data: made[i].Encode(), perm: 0o600}); err != nil {
+					return err
+				}
+			}
 			return a.writeOver(output{path: partFile(dir, p.Part, partSuffix), data: p.Encode()})
 		}
 	}
@@ -103,24 +115,86 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 	return out, nil
 }
 
-// keptPart reads the proof of a part that an earlier run has left, nil if there is none.
-func (a *app) keptPart(path string) (*chunks.PartProof, error) {
+// keptPart reads the proof of a part that an earlier run has left, with the openings of its outputs; nil if there is none.
+func (a *app) keptPart(chain *chunks.Chain, k int, dir string) (*chunks.PartProof, []*zkml.Opening, error) {
+	path := partFile(dir, k, partSuffix)
 	if _, err := os.Stat(path); err != nil {
-		return nil, nil //nolint:nilerror // there is none, or it cannot be seen
+		return nil, nil, nil //nolint:nilerror // there is none, or it cannot be seen
 	}
 	data, err := a.readFile("proof", path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return chunks.DecodePart(data)
+	part, err := chunks.DecodePart(data)
+	if err != nil {
+		return nil, nil, err
+	}
+	var made []*zkml.Opening
+	for _, path := range openingFiles(chain, k, dir) {
+		if data, err = a.readFile("opening", path); err != nil {
+			return nil, nil, err
+		}
+		o, err := zkml.DecodeOpening(data)
+		if err != nil {
+			return nil, nil, inputError("opening %s: %w", path, err)
+		}
+		made = append(made, o)
+	}
+	return part, made, nil
 }
 
-// removeParts takes away the files of parts that are in a proof now, and the folder if that empties it.
-func (a *app) removeParts(dir string, parts int) {
-	for k := range parts {
-		os.Remove(partFile(dir, k, partSuffix))
+// openingFiles are the files of the openings of a part's committed outputs, in order. They are there until the proof is whole.
+func openingFiles(chain *chunks.Chain, k int, dir string) (files []string) {
+	list := chain.Keys()[k].Committed()
+	for i, name := range tensorFiles(list) {
+		if list[i].Output {
+			files = append(files, partFile(dir, k, "."+name+openingSuffix))
+		}
 	}
-	os.Remove(dir)
+	return files
+}
+
+// seedFile is what the salts of a proof that is being made come from: 32 random bytes, as secret as openings are.
+const seedFile = "salts.seed"
+
+// seedOf reads the seed that an earlier run has left in a folder, or draws one and leaves it there. A chain in which nothing is committed has none.
+func (a *app) seedOf(chain *chunks.Chain, dir string) (*[32]byte, error) {
+	if !slices.ContainsFunc(chain.Keys(), func(vk *zkml.VerifyingKey) bool { return !vk.Commits().Empty() }) {
+		return nil, nil
+	}
+	path := filepath.Join(dir, seedFile)
+	if _, err := os.Stat(path); err != nil {
+		seed, err := zkml.Salt()
+		if err != nil {
+			return nil, err
+		}
+		return &seed, a.writeOver(output{path: path, data: seed[:], perm: 0o600})
+	}
+	data, err := a.readFile("seed", path)
+	if err != nil {
+		return nil, err
+	}
+	if len(data) != 32 {
+		return nil, inputError("seed %s has %d bytes, want 32: remove it, and what it belongs to is proved again", path, len(data))
+	}
+	return (*[32]byte)(data), nil
+}
+
+// removeParts takes away what was left of parts that are in a proof now: the secrets, and unless they are to be kept the proofs, and the folder if that
+// empties it.
+func (a *app) removeParts(chain *chunks.Chain, dir string, keep bool) {
+	for k := range chain.Keys() {
+		for _, path := range openingFiles(chain, k, dir) {
+			os.Remove(path)
+		}
+		if !keep {
+			os.Remove(partFile(dir, k, partSuffix))
+		}
+	}
+	os.Remove(filepath.Join(dir, seedFile))
+	if !keep {
+		os.Remove(dir)
+	}
 }
 
 // chainReport is what prove says about parts and devices.
@@ -197,54 +271,83 @@ func (r *chainReport) text() string {
 }
 
 // proveWithChain is the verb prove for the key of a chain.
-func (a *app) proveWithChain(ctx context.Context, dir, name, out string, input []string, tie []byte, keepParts bool) error {
-	if out == "-" && keepParts {
+func (a *app) proveWithChain(ctx context.Context, f *proveFlags, keepParts bool) error {
+	if f.out == "-" && keepParts {
 		return usageError("--keep-parts keeps them beside the proof, which is to go to standard output")
 	}
-	keys, err := a.loadProvers(dir)
+	keys, err := a.loadProvers(f.key)
 	if err != nil {
 		return err
 	}
-	program := zkmlfile.Face(keys.chain)
-	x, err := a.loadInput(input, program)
+	face := faceOf(keys.chain)
+	if _, outputs := committedNames(face); f.secret != "" && len(outputs) == 0 {
+		return usageError("--secret-output goes with committed outputs, of which key %s has none: its answers are in %s", f.key, answerName(f.out))
+	}
+	in, err := a.loadSecretInput(face, f.key, f.input, f.openings)
 	if err != nil {
 		return err
+	}
+	bases := secretNames(face, f.out, in.opened)
+	for _, base := range bases {
+		if base == "" {
+			continue
+		}
+		if err := a.checkOutputs(base+commitmentSuffix, base+openingSuffix); err != nil {
+			return err
+		}
+	}
+	var openings []*zkml.Opening
+	for i, t := range face.Committed() {
+		switch {
+		case t.Output:
+		case in.opened[i] == nil:
+			openings = append(openings, nil)
+		default:
+			openings = append(openings, in.opened[i].Opening)
+		}
 	}
 	parts := ""
-	if out != "-" {
-		parts = out + ".parts"
+	if f.out != "-" {
+		parts = f.out + ".parts"
 	}
-	r, err := a.proveChain(ctx, name, keys, x, tie, parts)
+	r, err := a.proveChain(ctx, f.device, keys, in.x, openings, []byte(f.context), parts)
 	if err != nil {
 		return err
 	}
-	answer, err := zkmlfile.NewAnswer(program, r.Y)
+	object := map[string]any{}
+	files, written, err := a.answerFiles(face, f, &r.Statement, r.Y, object)
 	if err != nil {
 		return err
 	}
-	text, err := answer.Encode()
-	if err != nil {
+	secrets, reports := secretFiles(face, r.Statement.Commitments, r.Openings, in.opened, bases)
+	files = append(append([]output{{path: f.out, data: r.proof}}, files...), secrets...)
+	if err := a.write(files...); err != nil {
 		return err
 	}
-	answerPath := answerName(out)
-	if err := a.write(output{path: out, data: r.proof}, output{path: answerPath, data: text}); err != nil {
-		return err
+	var names []string
+	for _, file := range files[1:] {
+		names = append(names, file.path)
 	}
-	kept := ""
+	for i := range reports {
+		written += reports[i].line() + "\n"
+	}
 	if parts != "" {
 		if keepParts {
-			kept = ", parts in " + parts
-		} else {
-			a.removeParts(parts, len(keys.keys))
+			names = append(names, "parts in "+parts)
 		}
+		a.removeParts(keys.chain, parts, keepParts)
 	}
 	digest := sha256.Sum256(r.proof)
 	report := newChainReport(keys.chain, r)
-	return a.wrote(out, map[string]any{
-		"proof": out, "output": answerPath, "answer": answer, "prove_ms": milliseconds(r.time), "proof_bytes": len(r.proof), "proof_sha256": hexText(digest[:]),
+	maps.Copy(object, map[string]any{
+		"proof": f.out, "prove_ms": milliseconds(r.time), "proof_bytes": len(r.proof), "proof_sha256": hexText(digest[:]),
 		"parts": report.Parts, "devices": report.Devices, "stages_ms": report.Stages, "parts_kept": report.Kept, "parts_stale": report.Stale, "warnings": report.Warnings,
-	}, "answer   %s\nprove    %s in %s, %d of them kept from before\n%s\nwritten  %s (%s), %s%s", answerText(answer), count(len(report.Parts), "part"), durationText(r.time),
-		report.Kept, report.text(), out, sizeText(int64(len(r.proof))), answerPath, kept)
+	})
+	if len(reports) > 0 {
+		object["commitments"] = reports
+	}
+	return a.wrote(f.out, object, "%sprove    %s in %s, %d of them kept from before\n%s\nwritten  %s (%s), %s", written, count(len(report.Parts), "part"), durationText(r.time),
+		report.Kept, report.text(), f.out, sizeText(int64(len(r.proof))), strings.Join(names, ", "))
 }
 
 // partOf says which part of a chain a key is of.

@@ -24,21 +24,27 @@ type partsOf struct {
 	n int
 	// part returns one of them; it may be called from several goroutines.
 	part func(k int) (*graph.Program, *graph.Weights, error)
+	// commits says what is committed of a part whose program this is.
+	commits func(k int, p *graph.Program) (zkml.Commits, error)
 	// chain wires the keys.
 	chain func([]*zkml.VerifyingKey) (*chunks.Chain, error)
 }
 
 // cutParts are the parts of one program.
-func cutParts(p *graph.Program, w *graph.Weights, before []int) (*partsOf, error) {
+func cutParts(p *graph.Program, w *graph.Weights, before []int, commits *commitsFlags) (*partsOf, error) {
 	c, err := chunks.Cut(p, w, before)
 	if err != nil {
 		return nil, withCode(ExitUnsupported, err)
+	}
+	if err := commits.cut(p, c); err != nil {
+		return nil, err
 	}
 	return &partsOf{
 		n: len(c.Parts),
 		part: func(k int) (*graph.Program, *graph.Weights, error) {
 			return c.Parts[k].Program, c.Parts[k].Weights, nil
 		},
+		commits: func(k int, _ *graph.Program) (zkml.Commits, error) { return c.Parts[k].Commits, nil },
 		chain: func(keys []*zkml.VerifyingKey) (*chunks.Chain, error) {
 			var inputs [][]chunks.Source
 			for i := range c.Parts {
@@ -127,6 +133,9 @@ func (a *app) setupPart(ctx context.Context, d *device.Device, parts *partsOf, k
 	if err != nil {
 		return fail(err)
 	}
+	if o.Commits, err = parts.commits(k, program); err != nil {
+		return fail(err)
+	}
 	r := &reports[k]
 	r.Part = k + 1
 	var pk *zkprover.ProvingKey
@@ -208,12 +217,12 @@ func sameKey(vk *zkml.VerifyingKey, program *graph.Program, weights *graph.Weigh
 	if err != nil {
 		return err
 	}
-	want, err := zkml.NewVerifyingKey(zkml.KeyParts{Program: program, Mode: o.Mode, WeightsDigest: digest, Root: vk.Root(), Settings: settings})
+	want, err := zkml.NewVerifyingKey(zkml.KeyParts{Program: program, Mode: o.Mode, Commits: o.Commits, WeightsDigest: digest, Root: vk.Root(), Settings: settings})
 	if err != nil {
 		return err
 	}
 	if got, want := vk.Digest(), want.Digest(); got != want {
-		return fmt.Errorf("its digest is %x..., want %x...: another program, mode or level of security", got[:8], want[:8])
+		return fmt.Errorf("its digest is %x..., want %x...: another program, mode, level of security or choice of what is committed", got[:8], want[:8])
 	}
 	return nil
 }

@@ -319,7 +319,7 @@ func TestPartsSetup(t *testing.T) {
 	os.Remove(at("m.vk"))
 	// Keys of another level of security, of another part, of another model.
 	r := run(t, setup(model, "--security", "98")...)
-	if r.code != ExitUsage || !strings.Contains(r.err, "another program, mode or level of security") {
+	if r.code != ExitUsage || !strings.Contains(r.err, "another program, mode, level of security") {
 		t.Errorf("another level: exit %d: %s", r.code, r.err)
 	}
 	prove := func() ran {

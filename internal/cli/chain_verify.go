@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -12,7 +13,6 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
-	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // loadAnyVerifyingKey reads a verifiers' key: of a chain, or of one program.
@@ -87,12 +87,7 @@ func escapeGlob(path string) string {
 }
 
 // verifyChain is the verb verify for the key of a chain.
-func (a *app) verifyChain(chain *chunks.Chain, paths, input []string, answer string, tie []byte, model, calibration string, m modelFlags) error {
-	program := zkmlfile.Face(chain)
-	x, err := a.loadInput(input, program)
-	if err != nil {
-		return err
-	}
+func (a *app) verifyChain(ctx context.Context, chain *chunks.Chain, paths []string, f *statementFiles, tie []byte, model, calibration string, m modelFlags) error {
 	proof, size, err := a.loadChainProof(chain, paths)
 	if err != nil {
 		return a.reject(err, zkml.FailedCheck(err))
@@ -106,19 +101,25 @@ func (a *app) verifyChain(chain *chunks.Chain, paths, input []string, answer str
 			return err
 		}
 	}
-	y, err := a.loadAnswer(answer, program)
+	statement, commitments, err := a.readStatement(ctx, faceOf(chain), f)
 	if err != nil {
-		return a.reject(err, "")
+		return a.statementError(err)
 	}
 	start := time.Now()
-	err = chunks.Verify(chain, x, y, proof, o)
+	err = chunks.VerifyStatement(chain, statement, proof, o)
 	took := time.Since(start)
 	if err != nil {
 		return a.chainError(strings.Join(paths, ", "), err)
 	}
 	bits, digest := chain.Security(), chain.Digest()
-	return a.result(map[string]any{"verified": true, "parts": len(proof.Proofs), "verify_ms": milliseconds(took), "proof_bytes": size, "security_bits": bits, "chain_digest": hexText(digest[:])},
-		"accepted in %s (%s, %.1f bits, union)", durationText(took), count(len(proof.Proofs), "part"), bits)
+	object, lines := map[string]any{"verified": true, "parts": len(proof.Proofs), "verify_ms": milliseconds(took), "proof_bytes": size, "security_bits": bits, "chain_digest": hexText(digest[:])}, ""
+	for i := range commitments {
+		lines += "\n" + commitments[i].line()
+	}
+	if len(commitments) > 0 {
+		object["commitments"] = commitments
+	}
+	return a.result(object, "accepted in %s (%s, %.1f bits, union)%s", durationText(took), count(len(proof.Proofs), "part"), bits, lines)
 }
 
 // chainError is verifyError for chains, whose errors name the part.
@@ -155,7 +156,7 @@ func (a *app) chainWeights(chain *chunks.Chain, model, calibration string, m mod
 		if at != len(p.Ops) {
 			return nil, inputError("model %s with calibration %s has %d operations, the chain's parts %d", model, calibration, len(p.Ops), at)
 		}
-		if parts, err = cutParts(p, w, before[:len(before)-1]); err != nil {
+		if parts, err = cutParts(p, w, before[:len(before)-1], new(commitsFlags)); err != nil {
 			return nil, err
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +15,6 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
-	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 )
 
 func (a *app) commitCommand() *cobra.Command {
@@ -33,11 +33,11 @@ func (a *app) commitCommand() *cobra.Command {
 			if key == "" || len(input) == 0 || out == "" || out == "-" {
 				return usageError("pass --key FILE, --input FILE and -o NAME")
 			}
-			vk, err := a.loadKeyWithCommitments(key)
+			s, err := a.loadKeyWithCommitments(key)
 			if err != nil {
 				return err
 			}
-			return a.commit(cmd.Context(), vk, key, input, out)
+			return a.commit(cmd.Context(), s, key, input, out)
 		},
 	}
 	c.Flags().StringVar(&key, "key", "", "the key, a prover's or a verifier's")
@@ -46,17 +46,21 @@ func (a *app) commitCommand() *cobra.Command {
 	return c
 }
 
-// loadKeyWithCommitments reads the verifying key of either key file of a model that has something committed.
-func (a *app) loadKeyWithCommitments(path string) (*zkml.VerifyingKey, error) {
+// loadKeyWithCommitments reads any key, of a prover or of a verifier.
+func (a *app) loadKeyWithCommitments(path string) (subject, error) {
 	if isFolder(path) {
-		return nil, usageError("key %s is of a model in parts, which has nothing committed", path)
+		path = filepath.Join(path, chainFile)
 	}
 	data, err := a.readFile("key", path)
 	if err != nil {
 		return nil, err
 	}
 	if artefact(data) == chunks.MagicChain {
-		return nil, usageError("key %s is of a model in parts, which has nothing committed", path)
+		c, err := a.decodeChain(path, data)
+		if err != nil {
+			return nil, err
+		}
+		return faceOf(c), nil
 	}
 	vk, err := decodeAnyKey(data)
 	if err != nil {
@@ -66,8 +70,8 @@ func (a *app) loadKeyWithCommitments(path string) (*zkml.VerifyingKey, error) {
 }
 
 // commit is the verb commit.
-func (a *app) commit(ctx context.Context, vk *zkml.VerifyingKey, key string, input []string, out string) error {
-	list, program := vk.Committed(), vk.Program()
+func (a *app) commit(ctx context.Context, s subject, key string, input []string, out string) error {
+	list, program := s.Committed(), s.Program()
 	var want []int
 	for _, t := range list {
 		if !t.Output {
@@ -97,7 +101,7 @@ func (a *app) commit(ctx context.Context, vk *zkml.VerifyingKey, key string, inp
 		}
 	}
 	start := time.Now()
-	files, reports, on, err := a.makeCommitments(ctx, vk, parts)
+	files, reports, on, err := a.makeCommitments(ctx, s, parts)
 	if err != nil {
 		return err
 	}
@@ -174,12 +178,12 @@ func commitmentFiles(base string, c *zkml.Commitment, o *zkml.Opening) []output 
 }
 
 // makeCommitments commits to inputs, each with a fresh salt.
-func (a *app) makeCommitments(ctx context.Context, vk *zkml.VerifyingKey, parts []commitPart) (files []output, reports []committedReport, on string, err error) {
+func (a *app) makeCommitments(ctx context.Context, s subject, parts []commitPart) (files []output, reports []committedReport, on string, err error) {
 	name, err := a.oneDevice(a.device)
 	if err != nil {
 		return nil, nil, "", err
 	}
-	list, size := vk.Committed(), 0
+	list, size := s.Committed(), 0
 	for _, p := range parts {
 		size += len(p.values)
 	}
@@ -195,7 +199,7 @@ func (a *app) makeCommitments(ctx context.Context, vk *zkml.VerifyingKey, parts 
 			if err != nil {
 				return withCode(ExitInput, err)
 			}
-			c, err := zkprover.Commit(q, vk, p.tensor, o)
+			c, err := commitTo(q, s, p.tensor, o)
 			if err != nil {
 				return err
 			}

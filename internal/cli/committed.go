@@ -8,6 +8,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
@@ -15,14 +16,64 @@ import (
 const everything = "all"
 
 // commitsFlags say which inputs and outputs a key has committed instead of public.
-type commitsFlags struct{ inputs, outputs []string }
+type commitsFlags struct {
+	inputs, outputs []string
+	boundaries      bool // what the parts of a model hand on
+}
 
 func (f *commitsFlags) register(c *cobra.Command) {
 	c.Flags().StringArrayVar(&f.inputs, "commit-input", nil, "an input that verifiers get a commitment to instead of its values, by name; may be repeated; or all")
 	c.Flags().StringArrayVar(&f.outputs, "commit-output", nil, "likewise an output")
+	c.Flags().BoolVar(&f.boundaries, "commit-boundaries", false, "for a model in parts, or a piece of one: likewise what one part gives and another takes")
 }
 
-func (f *commitsFlags) given() bool { return len(f.inputs)+len(f.outputs) > 0 }
+// cut has committed what the flags name of a program that is cut, and returns it.
+func (f *commitsFlags) cut(p *graph.Program, c *chunks.Cutting) error {
+	ends, err := f.of(p)
+	if err != nil {
+		return err
+	}
+	if f.boundaries {
+		c.CommitBoundaries()
+	}
+	for _, i := range ends.Inputs {
+		if err := c.CommitInput(p.Tensor(p.Inputs[i]).Name); err != nil {
+			return withCode(ExitUnsupported, err)
+		}
+	}
+	for _, i := range ends.Outputs {
+		if err := c.CommitOutput(p.Tensor(p.Outputs[i]).Name); err != nil {
+			return withCode(ExitUnsupported, err)
+		}
+	}
+	return nil
+}
+
+// piece is what is committed of a program that is proved by itself: what the flags name, and its boundaries if it is a piece.
+func (f *commitsFlags) piece(plan *setupPlan) (zkml.Commits, error) {
+	out, err := f.of(plan.program)
+	for _, side := range []struct{ to, from *[]int }{{&out.Inputs, &plan.commits.Inputs}, {&out.Outputs, &plan.commits.Outputs}} {
+		*side.to = append(*side.to, *side.from...)
+		slices.Sort(*side.to)
+		*side.to = slices.Compact(*side.to)
+	}
+	return out, err
+}
+
+// inLine is what is committed of part k of n that form a line: each takes what the one before it gives.
+func (f *commitsFlags) inLine(k, n int, p *graph.Program) (out zkml.Commits, err error) {
+	if k == 0 {
+		out.Inputs, err = numbersOf("--commit-input", f.inputs, p, p.Inputs)
+	} else if f.boundaries {
+		out.Inputs = upTo(len(p.Inputs))
+	}
+	if err == nil && k == n-1 {
+		out.Outputs, err = numbersOf("--commit-output", f.outputs, p, p.Outputs)
+	} else if f.boundaries {
+		out.Outputs = upTo(len(p.Outputs))
+	}
+	return out, err
+}
 
 // of are the inputs and outputs of a program that the flags name.
 func (f *commitsFlags) of(p *graph.Program) (out zkml.Commits, err error) {
@@ -68,9 +119,9 @@ func tensorsOf(p *graph.Program, ids []graph.TensorID) []tensorio.Input {
 }
 
 // committedNames are the names of a key's committed inputs and outputs.
-func committedNames(vk *zkml.VerifyingKey) (inputs, outputs []string) {
+func committedNames(s subject) (inputs, outputs []string) {
 	inputs, outputs = []string{}, []string{}
-	for _, t := range vk.Committed() {
+	for _, t := range s.Committed() {
 		if t.Output {
 			outputs = append(outputs, t.Name)
 		} else {

@@ -64,7 +64,7 @@ func TestSetupCommitsRefused(t *testing.T) {
 	}{
 		{ExitUsage, "--commit-input scores: the model has x 1x4, tokens 3; all stands for all of them", []string{"--commit-input", "scores"}},
 		{ExitUsage, "--commit-output x: the model has scores 3x2,", []string{"--commit-output", "x"}},
-		{ExitUsage, "go with one key, not with those of a model in parts", []string{"--commit-input", "x", "--parts", "2"}},
+		{ExitUsage, "--commit-output x: the model has scores 3x2,", []string{"--commit-output", "x", "--parts", "2"}},
 	} {
 		r := run(t, append([]string{"setup", from("m.onnx"), "--calibration", from("m.zkcal"), "-o", filepath.Join(temp, "n")}, c.flags...)...)
 		if r.code != c.code || !strings.Contains(r.err, c.want) {
@@ -151,7 +151,7 @@ func TestCommitRefused(t *testing.T) {
 		{ExitInput, "as x 1x4:", []string{"--key", in("m.vk"), "--input", at("few.json"), "-o", at("n")}},
 		{ExitInput, "far.json", []string{"--key", in("m.vk"), "--input", at("far.json"), "-o", at("n")}},
 		{ExitInput, "key " + from("x.proof"), []string{"--key", from("x.proof"), "--input", from("x.json"), "-o", at("n")}},
-		{ExitUsage, "a model in parts", []string{"--key", temp, "--input", from("x.json"), "-o", at("n")}},
+		{ExitInput, "chain.vk", []string{"--key", temp, "--input", from("x.json"), "-o", at("n")}},
 	} {
 		r := run(t, append([]string{"commit"}, c.args...)...)
 		if r.code != c.code || !strings.Contains(r.err, c.want) || r.out != "" {

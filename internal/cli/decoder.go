@@ -73,6 +73,7 @@ func decoderLayers(c *quant.Calibration) *layers {
 type setupPlan struct {
 	program *graph.Program
 	weights *graph.Weights
+	commits zkml.Commits // of a piece: its boundaries, if they are to be committed
 	parts   *partsOf
 }
 
@@ -83,6 +84,9 @@ func (a *app) planSetup(model, calibration string, m modelFlags, cut *cutFlags, 
 			return nil, usageError("calibration %s is a folder, with a file for each part: --layers, --parts and --chunk-budget-gb have no say", calibration)
 		}
 		parts, err := a.calibratedParts(model, calibration, m)
+		if err == nil {
+			parts.commits = func(k int, p *graph.Program) (zkml.Commits, error) { return cut.commits.inLine(k, parts.n, p) }
+		}
 		return &setupPlan{parts: parts}, err
 	}
 	p, w, decoder, err := a.loadProgramLayers(model, calibration, m)
@@ -115,12 +119,13 @@ func (a *app) cutProgram(p *graph.Program, w *graph.Weights, decoder *layers, cu
 	}
 	switch {
 	case s.piece != nil:
-		p, w, err = pieceOf(p, w, s.piece)
-		return &setupPlan{program: p, weights: w}, err
+		return pieceOf(p, w, s.piece, &f.commits)
+	case len(s.before) == 0 && f.commits.boundaries:
+		return nil, usageError("--commit-boundaries: the model is in one part; --parts, --chunk-budget-gb or several --layers cut it")
 	case len(s.before) == 0:
 		return &setupPlan{program: p, weights: w}, nil
 	}
-	parts, err := cutParts(p, w, s.before)
+	parts, err := cutParts(p, w, s.before, &f.commits)
 	return &setupPlan{parts: parts}, err
 }
 

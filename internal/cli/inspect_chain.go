@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/llm"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
@@ -24,26 +26,37 @@ func viewChain(kind string, c *chunks.Chain) *view {
 	v.fact("parts", len(keys))
 	for i, id := range p.Inputs {
 		in := p.Tensor(id)
-		v.fact(numbered("input", i, len(p.Inputs)), fmt.Sprintf("%s %s, %d to %d, times %g", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale))
+		v.fact(numbered("input", i, len(p.Inputs)), fmt.Sprintf("%s %s, %d to %d, times %g, %s", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale, seenAs(!slices.Contains(c.PublicInputs(), i))))
 	}
 	for i, id := range p.Outputs {
 		out := p.Tensor(id)
-		v.fact(numbered("output", i, len(p.Outputs)), fmt.Sprintf("%s %s, %d to %d, times %g, then %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind))
+		v.fact(numbered("output", i, len(p.Outputs)), fmt.Sprintf("%s %s, %d to %d, times %g, then %s, %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind, seenAs(!slices.Contains(c.PublicOutputs(), i))))
+	}
+	list := c.Committed()
+	for i := range list {
+		v.fact(numbered("format", i, len(list)), fmt.Sprintf("%s, of commitments to %s", hexText(list[i].Format[:]), tensorText(&list[i])))
 	}
 	v.fact("security", fmt.Sprintf("%.2f bits in sum over all parts", c.Security()))
-	t := table{Name: "parts", Columns: []string{"part", "weights", "operations", "parameters", "boundary values in", "out", "proof, bytes", "memory, MiB", "bits", "digest"}}
-	total := 0
+	t := table{Name: "parts", Columns: []string{"part", "weights", "operations", "parameters", "values in", "out", "committed", "proof, bytes", "memory, MiB", "bits", "digest"}}
+	total, hidden := 0, 0
 	for k, vk := range keys {
 		q, cost, digest := vk.Program(), zkml.CostOfKey(vk), vk.Digest()
-		params := 0
+		params, held := 0, 0
+		for _, t := range vk.Committed() {
+			held += graph.Elements(t.Shape)
+		}
+		hidden += held
 		for _, id := range q.Params() {
 			params += q.Tensor(id).Len()
 		}
 		total += cost.ProofBytes
-		t.Rows = append(t.Rows, []any{c.PartName(k), vk.Mode().String(), len(q.Ops), params, q.InputLen(), q.OutputLen(), cost.ProofBytes,
+		t.Rows = append(t.Rows, []any{c.PartName(k), vk.Mode().String(), len(q.Ops), params, q.InputLen(), q.OutputLen(), held, cost.ProofBytes,
 			float64(partBytes(q, cost)) / (1 << 20), zkml.Security(vk).Sum, hexText(digest[:8])})
 	}
-	v.fact("proof", fmt.Sprintf("about %s; binding, not zero-knowledge: values at the boundaries are in it", sizeText(int64(total))))
+	v.fact("proof", fmt.Sprintf("about %s; binding, not zero-knowledge: public values at the boundaries are in it", sizeText(int64(total))))
+	if hidden > 0 {
+		v.fact("committed", fmt.Sprintf("%d values at boundaries and ends, counted where they are given and where they are taken: a proof has roots of commitments to them", hidden))
+	}
 	v.Tables = append(v.Tables, t)
 	return v
 }
@@ -56,13 +69,13 @@ func viewChainProof(path string, data []byte) (*view, error) {
 	}
 	v := &view{Kind: "proof of a chain"}
 	v.fact("parts", len(p.Proofs))
-	t := table{Name: "parts", Columns: []string{"number", "outputs", "bytes", "key digest", "input digest"}}
+	t := table{Name: "parts", Columns: []string{"number", "public values", "roots", "bytes", "key digest", "input digest"}}
 	for k, proof := range p.Proofs {
 		h, _, err := zkml.DecodeProofHeader(proof)
 		if err != nil {
 			return nil, inputError("proof %s: part %d: %w", path, k+1, err)
 		}
-		t.Rows = append(t.Rows, []any{k + 1, len(p.Y[k]), len(proof), hexText(h.Key[:8]), hexText(h.Input[:8])})
+		t.Rows = append(t.Rows, []any{k + 1, len(p.Y[k]), len(p.Roots[k]), len(proof), hexText(h.Key[:8]), hexText(h.Input[:8])})
 	}
 	v.fact("complete", "cannot be told without the key; zkwarp verify tells")
 	v.Tables = append(v.Tables, t)
@@ -82,7 +95,8 @@ func viewPartProof(path string, data []byte) (*view, error) {
 	v := &view{Kind: "proof of a part"}
 	v.fact("chain digest", hexText(p.Chain[:]))
 	v.fact("part", p.Part+1)
-	v.fact("outputs", len(p.Y))
+	v.fact("public values", len(p.Y))
+	v.fact("roots of outputs", len(p.Roots))
 	v.fact("key digest", hexText(h.Key[:]))
 	v.fact("input digest", hexText(h.Input[:]))
 	v.fact("output digest", hexText(h.Output[:]))

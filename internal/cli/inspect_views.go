@@ -70,6 +70,14 @@ func viewAnswer(path string, data []byte) (*view, error) {
 	return v, nil
 }
 
+// seenAs says how verifiers see a tensor.
+func seenAs(committed bool) string {
+	if committed {
+		return "committed"
+	}
+	return "public"
+}
+
 func viewKey(kind string, vk *zkml.VerifyingKey) *view {
 	v := &view{Kind: kind}
 	p, digest, weights, security := vk.Program(), vk.Digest(), vk.WeightsDigest(), zkml.Security(vk)
@@ -77,19 +85,13 @@ func viewKey(kind string, vk *zkml.VerifyingKey) *view {
 	v.fact("digest", hexText(digest[:]))
 	v.fact("weights", vk.Mode().String())
 	v.fact("weights digest", hexText(weights[:]))
-	how := func(committed []int, i int) string {
-		if slices.Contains(committed, i) {
-			return "committed"
-		}
-		return "public"
-	}
 	for i, id := range p.Inputs {
 		in := p.Tensor(id)
-		v.fact(numbered("input", i, len(p.Inputs)), fmt.Sprintf("%s %s, %d to %d, times %g, %s", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale, how(vk.Commits().Inputs, i)))
+		v.fact(numbered("input", i, len(p.Inputs)), fmt.Sprintf("%s %s, %d to %d, times %g, %s", in.Name, tensorio.ShapeText(in.Shape), in.Lo, in.Hi, in.Scale, seenAs(slices.Contains(vk.Commits().Inputs, i))))
 	}
 	for i, id := range p.Outputs {
 		out := p.Tensor(id)
-		v.fact(numbered("output", i, len(p.Outputs)), fmt.Sprintf("%s %s, %d to %d, times %g, then %s, %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind, how(vk.Commits().Outputs, i)))
+		v.fact(numbered("output", i, len(p.Outputs)), fmt.Sprintf("%s %s, %d to %d, times %g, then %s, %s", out.Name, tensorio.ShapeText(out.Shape), out.Lo, out.Hi, out.Scale, p.Post.Kind, seenAs(slices.Contains(vk.Commits().Outputs, i))))
 	}
 	list := vk.Committed()
 	for i := range list {

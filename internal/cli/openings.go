@@ -48,8 +48,8 @@ type secretInput struct {
 }
 
 // loadSecretInput reads the inputs that prove takes: those of openings, and the others from files.
-func (a *app) loadSecretInput(vk *zkml.VerifyingKey, key string, input, openings []string) (*secretInput, error) {
-	list, program := vk.Committed(), vk.Program()
+func (a *app) loadSecretInput(s subject, key string, input, openings []string) (*secretInput, error) {
+	list, program := s.Committed(), s.Program()
 	isInput := func(i int) bool { return !list[i].Output }
 	in := &secretInput{}
 	if len(openings) == 0 && len(input) > 0 {
@@ -60,7 +60,7 @@ func (a *app) loadSecretInput(vk *zkml.VerifyingKey, key string, input, openings
 		in.x, in.opened = x, make([]*loadedOpening, len(list))
 		return in, in.salt()
 	}
-	inputs, _ := committedNames(vk)
+	inputs, _ := committedNames(s)
 	if len(inputs) == 0 {
 		return nil, usageError("--opening goes with a committed input, of which key %s has none", key)
 	}

@@ -18,10 +18,11 @@ import (
 
 // cutFlags say whether a program is proved whole, in part or in parts.
 type cutFlags struct {
-	layers string
-	parts  int
-	budget float64 // GB
-	given  bool    // the budget
+	layers  string
+	parts   int
+	budget  float64 // GB
+	given   bool    // the budget
+	commits commitsFlags
 }
 
 func (f *cutFlags) register(c *cobra.Command) {
@@ -287,7 +288,7 @@ func partBytes(p *graph.Program, c *zkml.Cost) int64 {
 }
 
 // pieceOf is the one piece of a program.
-func pieceOf(p *graph.Program, w *graph.Weights, piece []int) (*graph.Program, *graph.Weights, error) {
+func pieceOf(p *graph.Program, w *graph.Weights, piece []int, commits *commitsFlags) (*setupPlan, error) {
 	var before []int
 	k := 0
 	for _, at := range piece {
@@ -300,7 +301,11 @@ func pieceOf(p *graph.Program, w *graph.Weights, piece []int) (*graph.Program, *
 	}
 	c, err := chunks.Cut(p, w, before)
 	if err != nil {
-		return nil, nil, withCode(ExitUnsupported, err)
+		return nil, withCode(ExitUnsupported, err)
 	}
-	return c.Parts[k].Program, c.Parts[k].Weights, nil
+	if commits.boundaries {
+		c.CommitBoundaries()
+	}
+	part := &c.Parts[k]
+	return &setupPlan{program: part.Program, weights: part.Weights, commits: part.Commits}, nil
 }

@@ -53,10 +53,8 @@ func (a *app) proveCommand() *cobra.Command {
 				if f.chain != "" {
 					return usageError("--chain goes with the key of one piece, %s is a folder with all of them", f.key)
 				}
-				if len(f.openings) > 0 || f.secret != "" {
-					return usageError("--opening and --secret-output go with a key that has something committed; %s is of a model in parts, which has nothing", f.key)
-				}
-				return a.proveWithChain(cmd.Context(), f.key, name, f.out, f.input, []byte(f.context), keep)
+				f.device = name
+				return a.proveWithChain(cmd.Context(), &f, keep)
 			}
 			if keep {
 				return usageError("--keep-parts goes with the key of a model in parts, which is a folder")
@@ -94,7 +92,7 @@ func (a *app) proveAnswer(ctx context.Context, f *proveFlags) error {
 		return err
 	}
 	vk := pk.VerifyingKey()
-	program, tie := vk.Program(), []byte(f.context)
+	tie := []byte(f.context)
 	if f.secret != "" && len(vk.Commits().Outputs) == 0 {
 		return usageError("--secret-output goes with committed outputs, of which key %s has none: its answers are in %s", f.key, answerName(f.out))
 	}
@@ -129,38 +127,16 @@ func (a *app) proveAnswer(ctx context.Context, f *proveFlags) error {
 	proof, what := r.Proof, ""
 	object := map[string]any{}
 	if linked != nil {
-		proof = (&chunks.PartProof{Chain: linked.Digest(), Part: part, Y: r.Statement.Y, Proof: r.Proof}).Encode()
+		proof = linked.NewPart(part, &r.Statement, r.Proof).Encode()
 		what = ", " + linked.PartName(part)
 		object["part"], object["name"] = part+1, linked.PartName(part)
 	}
-	files := []output{{path: f.out, data: proof}}
-	written := ""
-	if public := zkmlfile.Public(vk); len(public.Outputs) > 0 {
-		answer, err := zkmlfile.NewAnswer(public, r.Statement.Y)
-		if err != nil {
-			return err
-		}
-		text, err := answer.Encode()
-		if err != nil {
-			return err
-		}
-		files = append(files, output{path: answerName(f.out), data: text})
-		object["answer"], object["output"] = answer, answerName(f.out)
-		written = "answer   " + answerText(answer) + "\n"
+	files, written, err := a.answerFiles(vk, f, &r.Statement, r.Y, object)
+	if err != nil {
+		return err
 	}
-	if f.secret != "" {
-		answer, err := zkmlfile.NewAnswer(program, r.Y)
-		if err != nil {
-			return err
-		}
-		text, err := answer.Encode()
-		if err != nil {
-			return err
-		}
-		files = append(files, output{path: f.secret, data: text, perm: 0o600})
-		object["secret_output"] = f.secret
-	}
-	secrets, reports := secretFiles(vk, r.Result, in.opened, bases)
+	files = append([]output{{path: f.out, data: proof}}, files...)
+	secrets, reports := secretFiles(vk, r.Statement.Commitments, r.Openings, in.opened, bases)
 	files = append(files, secrets...)
 	for i := range reports {
 		written += reports[i].line() + "\n"
@@ -184,9 +160,40 @@ func (a *app) proveAnswer(ctx context.Context, f *proveFlags) error {
 		f.out, sizeText(int64(len(proof))), what, strings.Join(names, ", "))
 }
 
+// answerFiles are the answer with the public outputs, if there are any, and the one with all of them, if it is asked for. The object gets what is
+// public of both; the text is of the public answer.
+func (a *app) answerFiles(s subject, f *proveFlags, statement *zkml.Statement, y []int32, object map[string]any) (files []output, text string, err error) {
+	if public := publicOf(s); len(public.Outputs) > 0 {
+		answer, err := zkmlfile.NewAnswer(public, statement.Y)
+		if err != nil {
+			return nil, "", err
+		}
+		data, err := answer.Encode()
+		if err != nil {
+			return nil, "", err
+		}
+		files = append(files, output{path: answerName(f.out), data: data})
+		object["answer"], object["output"] = answer, answerName(f.out)
+		text = "answer   " + answerText(answer) + "\n"
+	}
+	if f.secret != "" {
+		answer, err := zkmlfile.NewAnswer(s.Program(), y)
+		if err != nil {
+			return nil, "", err
+		}
+		data, err := answer.Encode()
+		if err != nil {
+			return nil, "", err
+		}
+		files = append(files, output{path: f.secret, data: data, perm: 0o600})
+		object["secret_output"] = f.secret
+	}
+	return files, text, nil
+}
+
 // secretNames are the names, without suffixes, of the files of each committed tensor that has none yet; "" for one with an opening.
-func secretNames(vk *zkml.VerifyingKey, proof string, opened []*loadedOpening) []string {
-	bases := tensorFiles(vk.Committed())
+func secretNames(s subject, proof string, opened []*loadedOpening) []string {
+	bases := tensorFiles(s.Committed())
 	prefix := strings.TrimSuffix(answerName(proof), "out.json")
 	for i := range bases {
 		bases[i] = prefix + bases[i]
@@ -198,13 +205,13 @@ func secretNames(vk *zkml.VerifyingKey, proof string, opened []*loadedOpening) [
 }
 
 // secretFiles are the commitments and openings of a proof as files, and what is public of them.
-func secretFiles(vk *zkml.VerifyingKey, r *zkprover.Result, opened []*loadedOpening, bases []string) (files []output, reports []committedReport) {
-	list := vk.Committed()
+func secretFiles(s subject, commitments []zkml.Commitment, openings []*zkml.Opening, opened []*loadedOpening, bases []string) (files []output, reports []committedReport) {
+	list := s.Committed()
 	for i := range list {
-		c := &r.Statement.Commitments[i]
+		c := &commitments[i]
 		report := newReport(&list[i], c)
 		if bases[i] != "" {
-			files = append(files, commitmentFiles(bases[i], c, r.Openings[i])...)
+			files = append(files, commitmentFiles(bases[i], c, openings[i])...)
 			report.Commitment, report.Opening = bases[i]+commitmentSuffix, bases[i]+openingSuffix
 		} else {
 			report.Opening = opened[i].path

@@ -165,7 +165,7 @@ func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *
 		return err
 	}
 	setup := time.Since(start)
-	r, err := a.proveChain(ctx, name, keys, x, nil, partsDir)
+	r, err := a.proveChain(ctx, name, keys, x, nil, nil, partsDir)
 	if err != nil {
 		return err
 	}
@@ -190,7 +190,7 @@ func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *
 		if err := a.write(output{path: names[2], data: r.proof}, output{path: names[3], data: text}); err != nil {
 			return err
 		}
-		a.removeParts(partsDir, parts.n)
+		a.removeParts(keys.chain, partsDir, false)
 		kept = fmt.Sprintf("\nwritten  %s, %s, %s, %s", names[0], names[1], names[2], names[3])
 	}
 	bits, digest, proved := keys.chain.Security(), keys.chain.Digest(), newChainReport(keys.chain, r)

@@ -76,12 +76,10 @@ func (a *app) setupCommand() *cobra.Command {
 			if public {
 				o.Mode = zkml.PublicWeights
 			}
+			cut.commits = commits
 			plan, err := a.planSetup(args[0], calibration, m, &cut, name, o)
 			if err != nil {
 				return err
-			}
-			if plan.parts != nil && commits.given() {
-				return usageError("--commit-input and --commit-output go with one key, not with those of a model in parts")
 			}
 			if plan.parts != nil {
 				return a.setupInParts(cmd.Context(), name, plan.parts, out, vkPath, pkPath, o)
@@ -89,7 +87,7 @@ func (a *app) setupCommand() *cobra.Command {
 			if err := a.checkOutputs(pkPath); err != nil {
 				return err
 			}
-			if o.Commits, err = commits.of(plan.program); err != nil {
+			if o.Commits, err = commits.piece(plan); err != nil {
 				return err
 			}
 			if name, err = a.oneDevice(name); err != nil {

@@ -9,7 +9,6 @@ import (
 	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
-	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
@@ -23,7 +22,7 @@ type statementFiles struct {
 // statementReader puts a statement together from its files.
 type statementReader struct {
 	*app
-	vk      *zkml.VerifyingKey
+	subject subject
 	files   *statementFiles
 	list    []zkml.CommittedTensor
 	opened  []*loadedOpening // by committed tensor, nil where there is none
@@ -31,8 +30,8 @@ type statementReader struct {
 }
 
 // readStatement reads the statement that files are of. Errors that mean that it is not what it is said to be are rejections.
-func (a *app) readStatement(ctx context.Context, vk *zkml.VerifyingKey, files *statementFiles) (*zkml.Statement, []committedReport, error) {
-	r := &statementReader{app: a, vk: vk, files: files, list: vk.Committed()}
+func (a *app) readStatement(ctx context.Context, s subject, files *statementFiles) (*zkml.Statement, []committedReport, error) {
+	r := &statementReader{app: a, subject: s, files: files, list: s.Committed()}
 	if err := r.missing(); err != nil {
 		return nil, nil, err
 	}
@@ -40,15 +39,15 @@ func (a *app) readStatement(ctx context.Context, vk *zkml.VerifyingKey, files *s
 	if err != nil {
 		return nil, nil, err
 	}
-	s := new(zkml.Statement)
-	if s.X, err = r.input(); err != nil {
+	out := new(zkml.Statement)
+	if out.X, err = r.input(); err != nil {
 		return nil, nil, err
 	}
-	if s.Y, err = r.answer(); err != nil {
+	if out.Y, err = r.answer(); err != nil {
 		return nil, nil, err
 	}
-	s.Commitments, err = r.remade(ctx, given)
-	return s, r.reports, err
+	out.Commitments, err = r.remade(ctx, given)
+	return out, r.reports, err
 }
 
 // missing refuses files that the key does not need, and asks for those that it does.
@@ -59,10 +58,10 @@ func (r *statementReader) missing() error {
 		return usageError("--commitment and --opening go with a key that has something committed; for key %s everything is public", f.key)
 	case len(r.list) == 0 && (len(f.input) == 0 || f.answer == ""):
 		return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
-	case len(r.vk.PublicInputs()) > 0 && len(f.input) == 0:
-		return usageError("pass --input for %s", tensorio.InputsText(tensorsOf(r.vk.Program(), r.vk.PublicInputs())))
-	case len(r.vk.PublicOutputs()) > 0 && f.answer == "":
-		return usageError("pass --output FILE.out.json, which has %s", tensorio.InputsText(tensorsOf(r.vk.Program(), r.vk.PublicOutputs())))
+	case len(r.subject.PublicInputs()) > 0 && len(f.input) == 0:
+		return usageError("pass --input for %s", tensorio.InputsText(tensorsOf(r.subject.Program(), r.subject.PublicInputs())))
+	case len(r.subject.PublicOutputs()) > 0 && f.answer == "":
+		return usageError("pass --output FILE.out.json, which has %s", tensorio.InputsText(tensorsOf(r.subject.Program(), r.subject.PublicOutputs())))
 	}
 	return nil
 }
@@ -163,7 +162,7 @@ func (r *statementReader) known(output bool, n int) (public, known []int) {
 
 // input reads the public inputs. What is given of others has to be what was opened.
 func (r *statementReader) input() (x []int32, err error) {
-	p := r.vk.Program()
+	p := r.subject.Program()
 	public, known := r.known(false, len(p.Inputs))
 	if len(r.files.input) == 0 {
 		return nil, nil
@@ -206,7 +205,7 @@ func (r *statementReader) compare(tensor int, values []int32) error {
 
 // answer reads the public outputs, from a file that may have the opened ones, too.
 func (r *statementReader) answer() (y []int32, err error) {
-	p := r.vk.Program()
+	p := r.subject.Program()
 	if r.files.answer == "" {
 		return nil, nil
 	}
@@ -242,7 +241,7 @@ func (r *statementReader) answer() (y []int32, err error) {
 
 // decodeKnown reads an answer file with the public outputs, or else with all that are known. It returns which.
 func (r *statementReader) decodeKnown(data []byte, public, known []int) (y []int32, of []int, err error) {
-	p := r.vk.Program()
+	p := r.subject.Program()
 	if len(public) > 0 {
 		y, err = decodeAnswer(data, zkmlfile.With(p, p.Inputs, outputsOf(p, public)))
 		if err == nil || len(known) == len(public) || exitCode(err) == ExitRejected {
@@ -296,7 +295,7 @@ func (r *statementReader) remade(ctx context.Context, from []*given) ([]zkml.Com
 // recommit makes the commitment of an opening, on the host like all of verifying.
 func (r *statementReader) recommit(ctx context.Context, tensor int, o *zkml.Opening) (c *zkml.Commitment, err error) {
 	err = r.onDevice(ctx, "cpu", len(o.Values), func(q *device.Queue) error {
-		c, err = zkprover.Commit(q, r.vk, tensor, o)
+		c, err = commitTo(q, r.subject, tensor, o)
 		return err
 	})
 	return c, err

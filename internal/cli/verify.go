@@ -32,13 +32,7 @@ func (a *app) verifyCommand() *cobra.Command {
 				return err
 			}
 			if chain != nil {
-				if len(f.commitments)+len(f.openings) > 0 {
-					return usageError("--commitment and --opening go with a key that has something committed; %s is of a model in parts, which has nothing", f.key)
-				}
-				if len(f.input) == 0 || f.answer == "" {
-					return usageError("pass --key FILE.vk, --input FILE and --output FILE.out.json")
-				}
-				return a.verifyChain(chain, args, f.input, f.answer, []byte(context), model, calibration, m)
+				return a.verifyChain(cmd.Context(), chain, args, &f, []byte(context), model, calibration, m)
 			}
 			if len(args) > 1 {
 				return usageError("unexpected argument %q: several proofs are those of parts, and go with the key of a chain", args[1])

@@ -2,6 +2,7 @@ package chunks
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
@@ -27,6 +28,22 @@ func (c *Chain) Committed() []zkml.CommittedTensor {
 		}
 	}
 	return out
+}
+
+// CommittedIn says where tensor i of Committed is: in which part's key, and which of its committed tensors it is there. A commitment of one is a
+// commitment of the other.
+func (c *Chain) CommittedIn(i int) (part, tensor int) {
+	t := c.Committed()[i]
+	if t.Output {
+		s := c.outputs[t.Index]
+		return s.Part, commitments(c.ends[s.Part].in) + rank(c.ends[s.Part].out, s.Index)
+	}
+	for k := range c.inputs {
+		if at := slices.Index(c.inputs[k], Source{Part: -1, Index: t.Index}); at >= 0 {
+			return k, rank(c.ends[k].in, at)
+		}
+	}
+	return -1, -1 // NewChain has seen a part read every input
 }
 
 // PublicInputs returns the numbers of the chain's inputs that are not committed, in order.

@@ -21,6 +21,15 @@ type PartProof struct {
 	Proof []byte          // in the chain's context for the part
 }
 
+// NewPart is the proof of part k by itself; s is the statement that it is of, under the part's key.
+func (c *Chain) NewPart(k int, s *zkml.Statement, proof []byte) *PartProof {
+	p := &PartProof{Chain: c.digest, Part: k, Y: s.Y, Proof: proof}
+	for _, made := range s.Commitments[commitments(c.ends[k].in):] {
+		p.Roots = append(p.Roots, made.Root)
+	}
+	return p
+}
+
 // Encode is the canonical encoding.
 func (p *PartProof) Encode() []byte {
 	w := wire.NewWriter(MagicPart, Version)

@@ -343,13 +343,9 @@ func (w *worker) part(i, k int) error {
 		return err
 	}
 	part.Timings = result.Timings
-	w.proofs[k] = &chunks.PartProof{Chain: w.chain.Digest(), Part: k, Y: result.Statement.Y, Proof: result.Proof}
-	in := len(w.keys[k].Key().VerifyingKey().Commits().Inputs)
-	for _, c := range result.Statement.Commitments[in:] {
-		w.proofs[k].Roots = append(w.proofs[k].Roots, c.Root)
-	}
+	w.proofs[k] = w.chain.NewPart(k, &result.Statement, result.Proof)
 	if w.opts.Proved != nil {
-		return w.opts.Proved(w.proofs[k], result.Openings[in:])
+		return w.opts.Proved(w.proofs[k], result.Openings[len(result.Openings)-len(w.proofs[k].Roots):])
 	}
 	return nil
 }
