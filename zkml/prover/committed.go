@@ -48,6 +48,11 @@ func saltsFor(vk *zkml.VerifyingKey, given [][32]byte) ([][32]byte, error) {
 		if len(given) != n {
 			return nil, fmt.Errorf("%d salts, expected %d for the committed tensors", len(given), n)
 		}
+		for i, salt := range given {
+			if salt == ([32]byte{}) {
+				return nil, fmt.Errorf("the salt of %s is zero, expected 32 random bytes", &vk.Committed()[i])
+			}
+		}
 		return given, nil
 	}
 	out := make([][32]byte, n)
@@ -137,6 +142,21 @@ func (s *session) openings(r *Result, x []int32) (err error) {
 			o.Values = slices.Clone(in[t.Index])
 		}
 		r.Openings = append(r.Openings, o)
+	}
+	return distinct(vk.Committed(), r.Openings)
+}
+
+// distinct refuses a salt that two openings have, unless they are the same one: who
+// is shown one of them could guess what the other commitment is to.
+func distinct(list []zkml.CommittedTensor, openings []*zkml.Opening) error {
+	first := map[[32]byte]int{}
+	for i, o := range openings {
+		k, seen := first[o.Salt]
+		if !seen {
+			first[o.Salt] = i
+		} else if other := openings[k]; o.Format != other.Format || !slices.Equal(o.Values, other.Values) {
+			return fmt.Errorf("%s has the salt of %s and other values: each needs its own", &list[i], &list[k])
+		}
 	}
 	return nil
 }

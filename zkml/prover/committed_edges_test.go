@@ -2,6 +2,7 @@ package prover
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -208,4 +209,29 @@ func TestCommittedReplay(t *testing.T) {
 		t.Fatal(err)
 	}
 	rejected(t, zkml.VerifyStatement(o.vk, &r.Statement, proof, options), zkml.CheckTree)
+}
+
+// TestSaltsRefused has salts that hide nothing, or not for long: zero, and one for two tensors of different values or formats.
+func TestSaltsRefused(t *testing.T) {
+	c := edges()
+	k := committing(t, c, zkml.Commits{Inputs: []int{2, 3}, Outputs: []int{1, 2, 3}}) // wide, same; kept, flat, copied
+	prove := func(salts ...[32]byte) error {
+		_, err := Prove(cpu(t), k.pk, k.X, &Options{Salts: salts})
+		return err
+	}
+	one, two, three, four := [32]byte{1}, [32]byte{2}, [32]byte{3}, [32]byte{0, 1}
+	if err := prove(one, two, one, three, two); err != nil { // what is the same may be committed to as the same
+		t.Error(err)
+	}
+	for want, salts := range map[string][][32]byte{
+		`the salt of input "same" is zero`:              {one, {}, two, three, four},
+		`input "same" has the salt of input "wide"`:     {one, one, two, three, four},
+		`output "flat" has the salt of input "same"`:    {one, two, three, two, four}, // the same values in another format
+		`output "copied" has the salt of output "kept"`: {one, two, three, four, three},
+		"4 salts, expected 5 for the committed tensors": {one, two, three, four},
+	} {
+		if err := prove(salts...); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
 }

@@ -24,7 +24,8 @@ type Options struct {
 	// Salts of the key's committed inputs and outputs, in the order of
 	// VerifyingKey.Committed; fresh ones if nil. For an input that has been
 	// committed already it is that of its opening. Equal salts and values give
-	// equal commitments, and no salt may be used for two tensors.
+	// equal commitments. A salt of zeros is refused, and one for two tensors of
+	// different values or formats.
 	Salts [][32]byte
 
 	hooks hooks
