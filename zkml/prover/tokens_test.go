@@ -3,6 +3,7 @@ package prover
 import (
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -224,4 +225,65 @@ func TestTokensByScript(t *testing.T) {
 		t.Error("a forgery without a check")
 	}
 	zkmltest.Judge(t, filepath.Join("..", "testdata"), cases)
+}
+
+// TestRandomTokens proves embeddings by tables of all sizes, one of a language
+// model's among them, of tokens of all shapes.
+func TestRandomTokens(t *testing.T) {
+	sizes := []int{1, 2, 3, 4, 5, 16, 17, 100, 129}
+	for seed := range uint64(12) {
+		rng := rand.New(rand.NewPCG(seed, 37))
+		b := graph.NewBuilder("random tokens")
+		var x []int32
+		var outputs []graph.TensorID
+		opts := quick
+		for i := range 1 + rng.IntN(3) {
+			shape := []int{}
+			for range rng.IntN(4) {
+				shape = append(shape, 1+rng.IntN(5))
+			}
+			rows := []int{sizes[rng.IntN(len(sizes))], sizes[rng.IntN(len(sizes))]}
+			if seed == 0 {
+				rows[0], rows[1], opts.Mode = 151936, 151936, zkml.PublicWeights
+			}
+			most := min(rows[0], rows[1])
+			for range graph.Elements(shape) {
+				x = append(x, int32(most-1-rng.IntN(min(most, 1+rng.IntN(most)))))
+			}
+			ids := b.Input(fmt.Sprint("ids", i), shape, 0, int64(most-1), 1)
+			for k, n := range rows {
+				w := make([]int32, n*(k+1))
+				for j := range w {
+					w[j] = int32(rng.IntN(1<<16) - 1<<15) // sums of all rows would be beyond bounds
+				}
+				name := fmt.Sprint("y", i, k)
+				outputs = append(outputs, b.Embed(name, ids, b.Param(name+".w", []int{n, k + 1}, w, 1), 1))
+			}
+			if i%2 == 0 {
+				opts.Commits.Inputs = append(opts.Commits.Inputs, i)
+			}
+		}
+		p, w, err := b.BuildAll(outputs, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vk, pk, err := Setup(cpu(t), p, w, &opts)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := Prove(cpu(t), pk, x, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := &zkml.Options{}
+		if opts.Mode == zkml.PublicWeights {
+			o.Weights = w
+		}
+		if err := zkml.VerifyStatement(vk, &r.Statement, r.Proof, o); err != nil {
+			t.Errorf("seed %d: %v", seed, err)
+		}
+		if want, err := graph.Output(p, w, x); err != nil || !slices.Equal(r.Y, want) {
+			t.Errorf("seed %d: proved other outputs than the program's (%v)", seed, err)
+		}
+	}
 }
