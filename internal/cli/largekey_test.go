@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/zkwarp/zkwarp/device"
 )
 
 // TestLargeKey proves with a key that is mapped and checked beside the proof: the same proof as ever, and none if the key is spoiled.
@@ -49,6 +51,11 @@ func TestMemoryPlan(t *testing.T) {
 	if r.code != ExitOK || !strings.Contains(r.err, "msg=memory device=cpu form=wide key=") || !strings.Contains(r.err, `limit="no limit"`) {
 		t.Errorf("exit %d: %s", r.code, r.err)
 	}
+	dev, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer dev.SetBudget(0) // the limit is the device's, and the device is that of all tests
 	r = run(t, append(args, "--force", "--memory-budget", "50KiB")...)
 	if r.code != ExitMemory || !strings.Contains(r.err, "over the limit of 50.0 KiB") || !strings.Contains(r.err, "--chunk-budget-gb 5.12e-05") {
 		t.Errorf("exit %d: %s", r.code, r.err)
