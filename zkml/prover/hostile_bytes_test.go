@@ -18,14 +18,16 @@ func TestHostileBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := k.vk.Committed()[1]
+	key := func(data []byte) ([]byte, error) {
+		vk, err := zkml.DecodeVerifyingKey(data)
+		if err != nil {
+			return nil, err
+		}
+		return vk.Encode(), nil
+	}
 	for _, d := range []hostile.Decoder{
-		{Name: "verifying key", Code: k.vk.Encode(), Memory: tables, Tries: 1200, Decode: func(data []byte) ([]byte, error) {
-			vk, err := zkml.DecodeVerifyingKey(data)
-			if err != nil {
-				return nil, err
-			}
-			return vk.Encode(), nil
-		}},
+		{Name: "verifying key", Code: k.vk.Encode(), Memory: tables, Tries: 1200, Decode: key},
+		{Name: "verifying key of committed tokens", Code: embedded(t).vk.Encode(), Memory: tables, Tries: 1200, Decode: key},
 		{Name: "proving key", Code: code, Memory: tables, Tries: 600, Decode: func(data []byte) ([]byte, error) {
 			pk, err := DecodeProvingKey(data)
 			if err != nil {
