@@ -423,11 +423,14 @@ func (r *chainRun) proofs(note string, setup time.Duration) (out []Measurement, 
 }
 
 func (r *chainRun) rows(note string, result *chain.Result, setup, load time.Duration, most int64, prove, verify Measurement, stages *chainStages) []Measurement {
-	weights, stay := 0, 0
+	weights, stay, narrow := 0, 0, 0
 	for k := range r.cutting.Parts {
 		weights += r.cutting.Parts[k].Weights.Count()
-		if r.loaded.Memory().Parts[k].Stays {
+		if p := &r.loaded.Memory().Parts[k]; p.Stays {
 			stay++
+			if p.Form == zkprover.Narrow {
+				narrow++
+			}
 		}
 	}
 	proofs, boundaries, hash := 0, 0, sha256.New()
@@ -438,7 +441,7 @@ func (r *chainRun) rows(note string, result *chain.Result, setup, load time.Dura
 	}
 	n := len(r.cutting.Parts)
 	prove.Proof = hex.EncodeToString(hash.Sum(nil))
-	prove.Note = fmt.Sprintf("%d weights in %d parts on %d devices, %d keys stay loaded and the others are loaded and committed to each time; %s", weights, n, len(r.devices), stay, note)
+	prove.Note = fmt.Sprintf("%d weights in %d parts on %d devices, %d keys stay loaded, %d of them narrow, and the others are loaded and committed to each time; %s", weights, n, len(r.devices), stay, narrow, note)
 	verify.Note = "the keys' own proofs are checked in the cold run only"
 	out := []Measurement{prove, verify}
 	constant := func(metric, unit string, v float64, note string) {
