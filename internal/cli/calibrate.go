@@ -202,7 +202,7 @@ func reportText(r *quant.Report) string {
 	}
 	fmt.Fprintf(&b, "on %d samples the integer program's largest score is the model's in %.1f %% of %d rows; the outputs' mean error is %.3g, the largest %.3g\n",
 		r.Samples, 100*r.Agreement, r.Rows, r.MeanError, r.MaxError)
-	fmt.Fprintf(&b, "signal over noise of the outputs: %s dB; cosine between them and the model's: %.4f on average, %.4f at least\n", decibels(r.SNR), r.Cosine, r.MinCosine)
+	fmt.Fprintf(&b, "signal over noise of the outputs: %s; cosine between them and the model's: %.4f on average, %.4f at least\n", ratio(r.SNR), r.Cosine, r.MinCosine)
 	if r.Ranking != 0 {
 		fmt.Fprintf(&b, "similarities between samples are ranked alike to %.4f (Spearman)\n", r.Ranking)
 	}
@@ -218,6 +218,14 @@ func reportText(r *quant.Report) string {
 // noError is the ratio that a report gives to tensors without any error.
 const noError = 999
 
+// ratio is a ratio with its unit.
+func ratio(snr float64) string {
+	if snr >= noError {
+		return decibels(snr)
+	}
+	return decibels(snr) + " dB"
+}
+
 func decibels(snr float64) string {
 	if snr >= noError {
 		return "exact"
@@ -231,7 +239,7 @@ func reportPage(model string, calibration []byte, r *quant.Report) ([]byte, erro
 	v := &view{Kind: "accuracy report", File: model, SHA256: hexText(digest[:]), Bytes: len(calibration)}
 	v.fact("samples", r.Samples)
 	v.fact("largest score agrees", fmt.Sprintf("in %.1f %% of %d rows", 100*r.Agreement, r.Rows))
-	v.fact("outputs' signal over noise", decibels(r.SNR)+" dB")
+	v.fact("outputs' signal over noise", ratio(r.SNR))
 	v.fact("cosine of outputs", fmt.Sprintf("%.4f on average, %.4f at least", r.Cosine, r.MinCosine))
 	if r.Ranking != 0 {
 		v.fact("ranking of similarities", fmt.Sprintf("%.4f (Spearman)", r.Ranking))

@@ -415,6 +415,10 @@ func TestProveModelParts(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	must(t, "verify", "--key", filepath.Join(dir, "p.vk"), "--input", filepath.Join(from, "x.json"), "--output", filepath.Join(dir, "p.out.json"), filepath.Join(dir, "p.proof"))
+	r := run(t, "verify", "--key", filepath.Join(from, "m.vk"), "--input", filepath.Join(from, "x.json"), "--output", filepath.Join(dir, "p.out.json"), filepath.Join(dir, "p.proof"))
+	if r.code != ExitInput || !strings.Contains(r.err, "is of a model in parts") {
+		t.Errorf("a proof in parts for a key of one: exit %d: %s", r.code, r.err)
+	}
 	if left := names(t, dir); !slices.Equal(left, []string{"p.out.json", "p.pk", "p.proof", "p.vk"}) {
 		t.Errorf("files: %v", left)
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/chunks"
 )
 
 func (a *app) verifyCommand() *cobra.Command {
@@ -40,6 +41,9 @@ func (a *app) verifyCommand() *cobra.Command {
 			proof, err := a.readFile("proof", args[0])
 			if err != nil {
 				return err
+			}
+			if kind := artefact(proof); kind == chunks.MagicProof || kind == chunks.MagicPart {
+				return inputError("proof %s is of a model in parts, and key %s is not", args[0], f.key)
 			}
 			o := &zkml.Options{Context: []byte(context)}
 			if vk.Mode() == zkml.PublicWeights {
