@@ -24,10 +24,11 @@ const partSuffix = ".part"
 // provedChain is a proof of a chain, with how it was made.
 type provedChain struct {
 	*chainprover.Result
-	proof []byte
-	time  time.Duration
-	stale []int // parts whose files were of something else
-	kept  int   // parts whose files were taken
+	size   int    // of the proof, in bytes
+	digest []byte // its SHA-256
+	time   time.Duration
+	stale  []int // parts whose files were of something else
+	kept   int   // parts whose files were taken
 }
 
 // proveChain proves one input. With a folder, proofs of parts are written there as soon as they are made, and those that an earlier run has left
@@ -111,7 +112,12 @@ func (a *app) proveChain(ctx context.Context, name string, keys *provers, x []in
 			out.kept++
 		}
 	}
-	out.proof = out.Proof.Encode()
+	h := sha256.New()
+	c := &counter{w: h}
+	if err := out.Proof.Write(c); err != nil {
+		return nil, err
+	}
+	out.size, out.digest = c.n, h.Sum(nil)
 	return out, nil
 }
 
@@ -320,7 +326,7 @@ func (a *app) proveWithChain(ctx context.Context, f *proveFlags, keepParts bool)
 		return err
 	}
 	secrets, reports := secretFiles(face, r.Statement.Commitments, r.Openings, in.opened, bases)
-	files = append(append([]output{{path: f.out, data: r.proof}}, files...), secrets...)
+	files = append(append([]output{{path: f.out, from: r.Proof.Write}}, files...), secrets...)
 	if err := a.write(files...); err != nil {
 		return err
 	}
@@ -337,17 +343,16 @@ func (a *app) proveWithChain(ctx context.Context, f *proveFlags, keepParts bool)
 		}
 		a.removeParts(keys.chain, parts, keepParts)
 	}
-	digest := sha256.Sum256(r.proof)
 	report := newChainReport(keys.chain, r)
 	maps.Copy(object, map[string]any{
-		"proof": f.out, "prove_ms": milliseconds(r.time), "proof_bytes": len(r.proof), "proof_sha256": hexText(digest[:]),
+		"proof": f.out, "prove_ms": milliseconds(r.time), "proof_bytes": r.size, "proof_sha256": hexText(r.digest),
 		"parts": report.Parts, "devices": report.Devices, "stages_ms": report.Stages, "parts_kept": report.Kept, "parts_stale": report.Stale, "warnings": report.Warnings,
 	})
 	if len(reports) > 0 {
 		object["commitments"] = reports
 	}
 	return a.wrote(f.out, object, "%sprove    %s in %s, %d of them kept from before\n%s\nwritten  %s (%s), %s", written, count(len(report.Parts), "part"), durationText(r.time),
-		report.Kept, report.text(), f.out, sizeText(int64(len(r.proof))), strings.Join(names, ", "))
+		report.Kept, report.text(), f.out, sizeText(int64(r.size)), strings.Join(names, ", "))
 }
 
 // partOf says which part of a chain a key is of.

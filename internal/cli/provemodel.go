@@ -187,7 +187,7 @@ func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *
 		if _, err := a.writeChain(keys.chain, names[0], dir); err != nil {
 			return err
 		}
-		if err := a.write(output{path: names[2], data: r.proof}, output{path: names[3], data: text}); err != nil {
+		if err := a.write(output{path: names[2], from: r.Proof.Write}, output{path: names[3], data: text}); err != nil {
 			return err
 		}
 		a.removeParts(keys.chain, partsDir, false)
@@ -196,9 +196,9 @@ func (a *app) proveModelInParts(ctx context.Context, name, model string, parts *
 	bits, digest, proved := keys.chain.Security(), keys.chain.Digest(), newChainReport(keys.chain, r)
 	return a.result(map[string]any{
 		"answer": answer, "verified": true, "weights": weights, "setup_ms": milliseconds(setup), "setup_parts": setups, "prove_ms": milliseconds(r.time),
-		"verify_ms": milliseconds(verify), "proof_bytes": len(r.proof), "security_bits": bits, "key_digest": hexText(digest[:]), "calibration": report, "files": names,
+		"verify_ms": milliseconds(verify), "proof_bytes": r.size, "security_bits": bits, "key_digest": hexText(digest[:]), "calibration": report, "files": names,
 		"parts": proved.Parts, "devices": proved.Devices, "stages_ms": proved.Stages, "parts_kept": proved.Kept, "warnings": proved.Warnings,
 	}, "model    %s: %s weights; integers agree in %.1f %% of %d rows on %d samples\nanswer   %s\nsetup    %s in %s\nprove    %s\n%s\nproof    %s, %.1f bits (union), binding, not zero-knowledge\nverify   accepted in %s%s",
 		filepath.Base(model), grouped(int64(weights)), 100*report.Agreement, report.Rows, report.Samples, answerText(answer), count(parts.n, "part"), durationText(setup),
-		durationText(r.time), proved.text(), sizeText(int64(len(r.proof))), bits, durationText(verify), kept)
+		durationText(r.time), proved.text(), sizeText(int64(r.size)), bits, durationText(verify), kept)
 }

@@ -1,6 +1,8 @@
 package chunks
 
 import (
+	"bytes"
+	"io"
 	"slices"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -38,12 +40,27 @@ func readPart(r *wire.Reader) (y []int32, roots []merkle.Digest, proof []byte) {
 
 // Encode is the proof's canonical encoding.
 func (p *Proof) Encode() []byte {
+	var b bytes.Buffer
+	_ = p.Write(&b) // which never fails
+	return b.Bytes()
+}
+
+// Write writes the proof's canonical encoding part by part, without having all of it in memory once more.
+func (p *Proof) Write(out io.Writer) error {
 	w := wire.NewWriter(MagicProof, Version)
 	w.U32(uint32(len(p.Proofs)))
 	for k := range p.Proofs {
 		writePart(w, p.Y[k], p.Roots[k], p.Proofs[k])
+		if _, err := out.Write(w.B); err != nil {
+			return err
+		}
+		w.B = w.B[:0]
 	}
-	return w.B
+	if len(p.Proofs) == 0 {
+		_, err := out.Write(w.B)
+		return err
+	}
+	return nil
 }
 
 // DecodeProof reads a proof of a chain.
