@@ -172,6 +172,19 @@ func With(p *graph.Program, inputs, outputs []graph.TensorID) *graph.Program {
 	return &q
 }
 
+// PublicFace is Face with the inputs and outputs that are public.
+func PublicFace(c *chunks.Chain) *graph.Program {
+	p := Face(c)
+	var inputs, outputs []graph.TensorID
+	for _, i := range c.PublicInputs() {
+		inputs = append(inputs, p.Inputs[i])
+	}
+	for _, i := range c.PublicOutputs() {
+		outputs = append(outputs, p.Outputs[i])
+	}
+	return With(p, inputs, outputs)
+}
+
 // Face is what a chain is from outside: a program without the steps in between.
 func Face(c *chunks.Chain) *graph.Program {
 	p := &graph.Program{Post: graph.NoPost}

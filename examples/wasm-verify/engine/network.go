@@ -143,7 +143,7 @@ func readKey(file []byte) *Key {
 	var keys []*zkml.VerifyingKey
 	var digest [32]byte
 	if k.chain != nil {
-		keys, digest, k.program, k.Bits = k.chain.Keys(), k.chain.Digest(), zkmlfile.Face(k.chain), k.chain.Security()
+		keys, digest, k.program, k.Bits = k.chain.Keys(), k.chain.Digest(), zkmlfile.PublicFace(k.chain), k.chain.Security()
 	} else {
 		keys, digest, k.program = []*zkml.VerifyingKey{k.vk}, k.vk.Digest(), zkmlfile.Public(k.vk)
 		r := zkml.Security(k.vk)
@@ -162,16 +162,21 @@ func readKey(file []byte) *Key {
 	}
 	k.Takes, k.Gives = tensors(k.program, k.program.Inputs), tensors(k.program, k.program.Outputs)
 	k.Needs = Needs{Input: len(k.program.Inputs) > 0, Answer: len(k.program.Outputs) > 0, Commitments: []string{}}
-	if k.vk != nil {
-		committed := k.vk.Committed()
-		for i := range committed {
-			k.Needs.Commitments = append(k.Needs.Commitments, committed[i].String())
-		}
+	for _, t := range k.committed() {
+		k.Needs.Commitments = append(k.Needs.Commitments, t.String())
 	}
 	if c, h, w, ok := zkmlfile.Image(k.program); ok {
 		k.Picture = []int{c, h, w}
 	}
 	return k
+}
+
+// committed lists what the key has committed.
+func (k *Key) committed() []zkml.CommittedTensor {
+	if k.chain != nil {
+		return k.chain.Committed()
+	}
+	return k.vk.Committed()
 }
 
 // tensors lists tensors with their shapes.
@@ -275,26 +280,46 @@ func (k *Key) verify(c *Case, r *Inference) error {
 		if err != nil {
 			return fmt.Errorf("proof: %w", err)
 		}
-		return chunks.Verify(k.chain, st.X, st.Y, proof, &chunks.Options{Context: c.Context})
+		if err := k.commitments(c, k.claimed(proof), &st, r); err != nil {
+			return err
+		}
+		return chunks.VerifyStatement(k.chain, &st, proof, &chunks.Options{Context: c.Context})
 	}
 	if len(c.Proofs) != 1 {
 		return fmt.Errorf("proof: %d files, the proof of a network in one part is one", len(c.Proofs))
-	}
-	if err := k.commitments(c, &st, r); err != nil {
-		return err
-	}
-	return zkml.VerifyStatement(k.vk, &st, c.Proofs[0], &zkml.Options{Context: c.Context, Weights: k.weights})
-}
-
-// commitments puts the statement's commitments in the proof's order, and says which is of what.
-func (k *Key) commitments(c *Case, st *zkml.Statement, r *Inference) error {
-	if len(c.Commitments) != len(k.Needs.Commitments) {
-		return fmt.Errorf("%d commitments, want %d: %s", len(c.Commitments), len(k.Needs.Commitments), strings.Join(k.Needs.Commitments, ", "))
 	}
 	h, _, err := zkml.DecodeProofHeader(c.Proofs[0])
 	if err != nil {
 		return fmt.Errorf("proof: %w", err)
 	}
+	if err := k.commitments(c, h.Digests, &st, r); err != nil {
+		return err
+	}
+	return zkml.VerifyStatement(k.vk, &st, c.Proofs[0], &zkml.Options{Context: c.Context, Weights: k.weights})
+}
+
+// claimed are the roots that the proof of a chain names for what the chain has committed; not all, if the proof is of something else.
+func (k *Key) claimed(proof *chunks.Proof) (d zkml.Digests) {
+	for i := range k.committed() {
+		part, tensor := k.chain.CommittedIn(i)
+		if part >= len(proof.Proofs) {
+			break
+		}
+		h, _, err := zkml.DecodeProofHeader(proof.Proofs[part])
+		if err != nil || tensor >= len(h.Roots) {
+			break
+		}
+		d.Roots = append(d.Roots, h.Roots[tensor])
+	}
+	return d
+}
+
+// commitments puts the statement's commitments in the order of the roots that the proof names, and says which is of what.
+func (k *Key) commitments(c *Case, claimed zkml.Digests, st *zkml.Statement, r *Inference) error {
+	if len(c.Commitments) != len(k.Needs.Commitments) {
+		return fmt.Errorf("%d commitments, want %d: %s", len(c.Commitments), len(k.Needs.Commitments), strings.Join(k.Needs.Commitments, ", "))
+	}
+	var err error
 	given := make([]*zkml.Commitment, len(c.Commitments))
 	for i, f := range c.Commitments {
 		if given[i], err = zkml.DecodeCommitment(f); err != nil {
@@ -307,7 +332,7 @@ func (k *Key) commitments(c *Case, st *zkml.Statement, r *Inference) error {
 	}
 	for i, of := range k.Needs.Commitments {
 		// One that the proof does not have is for the verifier to reject: any that is left.
-		at := max(0, slices.IndexFunc(left, func(j int) bool { return i < len(h.Roots) && given[j].Root == h.Roots[i] }))
+		at := max(0, slices.IndexFunc(left, func(j int) bool { return i < len(claimed.Roots) && given[j].Root == claimed.Roots[i] }))
 		j := left[at]
 		left = slices.Delete(left, at, at+1)
 		st.Commitments = append(st.Commitments, *given[j])

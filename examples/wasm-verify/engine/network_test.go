@@ -3,6 +3,7 @@ package engine
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/color"
 	"image/png"
@@ -231,6 +232,28 @@ func TestNetworks(t *testing.T) {
 	if k := keys.Read(c.Key); k.Parts != 2 || k.Parameters != 36 || !slices.Equal(k.Picture, []int{1, 2, 3}) || len(k.Terms) != 0 {
 		t.Errorf("the chain's key: %+v", k)
 	}
+	if err := errors.Join(cut.CommitInput("x"), cut.CommitOutput(p.Tensor(p.Outputs[0]).Name)); err != nil {
+		t.Fatal(err)
+	}
+	cut.CommitBoundaries()
+	dark, darkKeys, err := chunkprover.Setup(q, cut, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unseen, err := chunkprover.Prove(t.Context(), []*device.Device{dev}, dark, darkKeys, x, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ends := unseen.Statement.Commitments
+	secret = Case{Key: dark.Encode(), Proofs: [][]byte{unseen.Proof.Encode()}, Commitments: [][]byte{ends[1].Encode(), ends[0].Encode()}}
+	if r := check("a chain's commitments in any order", secret, "accepted", "", ""); len(r.Committed) != 2 || r.Committed[0].File != digestText(ends[0].Encode()) || r.Answer != nil {
+		t.Errorf("report %+v", r)
+	}
+	secret.Commitments[0] = hidden.Statement.Commitments[1].Encode()
+	check("a chain's output under another root", secret, "rejected", zkml.CheckOutputBind, "part 2")
+	secret.Commitments = secret.Commitments[:1]
+	check("a commitment less", secret, "malformed", "", "1 commitments, want 2")
+
 	c.Proofs = nil
 	for k := range 2 {
 		c.Proofs = append(c.Proofs, (&chunks.PartProof{Chain: chain.Digest(), Part: 1 - k, Y: r.Proof.Y[1-k], Proof: r.Proof.Proofs[1-k]}).Encode())
