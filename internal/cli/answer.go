@@ -43,20 +43,6 @@ func fewText[T int | float64](list []T, format string) string {
 	return strings.Join(parts, " ")
 }
 
-// loadAnswer reads an output file and returns the integers that a proof is
-// about.
-func (a *app) loadAnswer(path string, p *graph.Program) ([]int32, error) {
-	data, err := a.readFile("output", path)
-	if err != nil {
-		return nil, err
-	}
-	y, err := decodeAnswer(data, p)
-	if err != nil {
-		return nil, fmt.Errorf("output %s: %w", path, err)
-	}
-	return y, nil
-}
-
 // decodeAnswer reads an output file. One whose readable part does not follow from the
 // integers is rejected.
 func decodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
