@@ -139,6 +139,10 @@ func TestNarrowMemory(t *testing.T) {
 		if err != nil || !bytes.Equal(got.Proof, want.Proof) {
 			t.Errorf("another proof, or none: %v", err)
 		}
+		d.SetBudget(held + 8)
+		if err := r.Load(q, nil); err != nil {
+			t.Errorf("loading what is there, without memory: %v", err)
+		}
 		d.SetBudget(held + proof/4)
 		if _, err := r.Prove(q, k.X, nil); !errors.Is(err, device.ErrNoMemory) {
 			t.Errorf("a proof in a quarter of its memory: %v", err)

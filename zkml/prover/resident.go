@@ -222,7 +222,7 @@ func (r *Resident) acquire(q *device.Queue, via *Uploader, proving bool) (*layou
 	if r.closed {
 		return nil, nil, ErrClosed
 	}
-	if err := checkMemory(q, l, r.key != nil && !r.key.isNarrow(), proving); err != nil {
+	if err := checkMemory(q, l, r.key != nil && (!r.key.isNarrow() || !proving), proving); err != nil {
 		return nil, nil, err
 	}
 	if r.key != nil && r.users == 0 && r.key.committed.failed() {
