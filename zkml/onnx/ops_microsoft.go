@@ -351,7 +351,7 @@ func (t *translation) qlinearGlobalPool() error {
 	return t.result(0, t.typed(out, y.kind))
 }
 
-// qlinearSoftmax goes through real numbers: onnxruntime's integer version of the exponential is an approximation of its own.
+// qlinearSoftmax goes through real numbers. onnxruntime's kernel multiplies by the whole part of the inverse of the result's scale.
 func (t *translation) qlinearSoftmax() error {
 	x, y, err := t.unaryCodes()
 	if err != nil {
@@ -367,7 +367,11 @@ func (t *translation) qlinearSoftmax() error {
 	for a := axes[0] + 1; a < rank && opset < 13; a++ {
 		axes = append(axes, a)
 	}
+	inverse := float32(math.Floor(float64(1 / y.scale)))
+	if !(inverse >= 1) {
+		return t.unsupported("the result's scale is %g, expected at most 1", y.scale)
+	}
 	v := t.dequantise(t.inputs[0], Attr{Scale: []float32{x.scale}, Zero: []int64{x.zero}})
-	out := t.quantise(t.softmax(v, axes), Attr{Scale: []float32{y.scale}, Zero: []int64{y.zero}, Lo: y.lo, Hi: y.hi})
+	out := t.quantise(t.softmax(v, axes), Attr{Scale: []float32{1 / inverse}, Zero: []int64{y.zero}, Lo: y.lo, Hi: y.hi})
 	return t.result(0, t.typed(out, y.kind))
 }

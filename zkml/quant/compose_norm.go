@@ -116,7 +116,7 @@ func (c *composer) normRows(name string, x codes, epsilon float64, centre bool, 
 	least := float64(peak) / 512
 	least = max(eps, float64(least*least), 1.0/16)
 	unit := math.Ldexp(1, down) / float64(n)
-	g := decreasing{"", "inverse root", 0, func(v float64) float64 {
+	g := decreasing{name: "inverse root", at: func(v float64) float64 {
 		return 1 / math.Sqrt(max(float64(v*unit)+eps, least))
 	}}
 	bound := int64(productLimit) / peak

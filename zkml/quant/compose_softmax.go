@@ -88,7 +88,7 @@ func (c *composer) softmax(name string, z codes, floor int64, axes []int, m *mas
 		return e
 	}
 	smallest := atMost(expValue(int64(1)<<slack, z.scale))
-	g := decreasing{"", "reciprocal", smallest, func(v float64) float64 { return float64(smallest) / max(v, 1) }}
+	g := decreasing{name: "reciprocal", least: smallest, at: func(v float64) float64 { return float64(smallest) / max(v, 1) }}
 	top := math.Floor(float64(float64((maxReciprocal-8)*smallest) / c.weight(sum.id, g))) // eight: what rounding may add
 	g.key, g.at = fmt.Sprintf("%g divided", top), func(v float64) float64 { return top / max(v, 1) }
 	r := c.wide(name+".reciprocal", sum.id, g, maxReciprocal)

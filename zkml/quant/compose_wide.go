@@ -21,7 +21,7 @@ type level struct {
 }
 
 // levels returns the tables for operands in [lo, hi] that are never below least.
-func levels(lo, hi, least int64, bits int) []level {
+func levels(lo, hi, least int64, bits, precise int) []level {
 	var all []level
 	for {
 		shift := shiftOf(lo, hi, bits)
@@ -41,6 +41,7 @@ type decreasing struct {
 	key, name string
 	least     int64 // v is never less, by what it is a sum of
 	at        func(v float64) float64
+	precise   int // bits of the quotient, if it is to be more than precise
 }
 
 // first returns the least operand that a table decides.
@@ -49,15 +50,18 @@ func (t level) first(least int64) float64 {
 }
 
 // levels returns the tables of a function of v.
-func (c *composer) levels(v graph.TensorID, least int64) []level {
+func (c *composer) levels(v graph.TensorID, g decreasing) []level {
 	lo, hi := c.bounds(v)
-	return levels(lo, hi, least, c.smallBits(v))
+	if g.precise > precise {
+		return levels(lo, hi, g.least, max(c.smallBits(v), g.precise+4), g.precise)
+	}
+	return levels(lo, hi, g.least, c.smallBits(v), precise)
 }
 
 // weight returns the sum over the tables of g at the least operand that each decides: what bounds of the result are made of.
 func (c *composer) weight(v graph.TensorID, g decreasing) float64 {
 	sum := 0.0
-	for _, t := range c.levels(v, g.least) {
+	for _, t := range c.levels(v, g) {
 		sum += g.at(t.first(g.least))
 	}
 	return sum
@@ -68,7 +72,7 @@ func (c *composer) wide(name string, v graph.TensorID, g decreasing, bound int64
 	if c.Err() != nil {
 		return graph.None
 	}
-	tables := c.levels(v, g.least)
+	tables := c.levels(v, g)
 	rounded := func(v float64) float64 { return math.Floor(g.at(v) + 0.5) }
 	limit := float64(bound)
 	for _, t := range tables[:len(tables)-1] {

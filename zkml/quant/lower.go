@@ -23,6 +23,7 @@ type lowering struct {
 	outputs    []int                       // values whose integers are the program's outputs
 	masks      map[int]masking             // by a softmax's result
 	embedded   map[int]codes               // tables that rows are selected of, by value
+	coded      map[int]codedSoftmax        // by the result of a Quantise
 	ends       map[*onnx.Tensor][2]float64 // least and greatest element of constants
 }
 
@@ -57,7 +58,7 @@ type value struct {
 func newLowering(m *onnx.Model, o *Options, decide decider) (*lowering, error) {
 	l := &lowering{
 		composer: newComposer(clean(m.Name), o.TableBits), m: m, o: o, decide: decide,
-		values: make([]value, len(m.Values)), weightBits: map[string]int{}, masks: map[int]masking{}, ends: map[*onnx.Tensor][2]float64{}, embedded: map[int]codes{},
+		values: make([]value, len(m.Values)), weightBits: map[string]int{}, masks: map[int]masking{}, ends: map[*onnx.Tensor][2]float64{}, embedded: map[int]codes{}, coded: map[int]codedSoftmax{},
 	}
 	for i := range m.Nodes {
 		l.values[m.Nodes[i].Output].node = &m.Nodes[i]
@@ -68,6 +69,7 @@ func newLowering(m *onnx.Model, o *Options, decide decider) (*lowering, error) {
 	l.findOutputs()
 	l.demands()
 	l.findMasks()
+	l.findCodedSoftmax()
 	return l, nil
 }
 

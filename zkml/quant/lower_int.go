@@ -453,6 +453,9 @@ func (l *lowering) visitQuantise(n *onnx.Node) error {
 		}
 		return l.give(n.Output, codes{id, 1})
 	}
+	if s, ok := l.coded[n.Output]; ok {
+		return l.softmaxOfCodes(n, s)
+	}
 	f, err := l.chain(n.Inputs[0])
 	if err != nil {
 		return err
