@@ -129,6 +129,13 @@ func TestCommittedParts(t *testing.T) {
 			t.Errorf("verify %v: exit %d, want %d: %s, want %q", c.args, r.code, c.code, r.err, c.want)
 		}
 	}
+	// Parts that fit a budget do so with what is committed of them.
+	got := object(t, must(t, "setup", filepath.Join(from, "m.onnx"), "--calibration", filepath.Join(from, "m.zkcal"), "--chunk-budget-gb", "0.0057", "--commit-boundaries", "--json", "-o", filepath.Join(temp, "b")))
+	for _, p := range got["parts"].([]any) {
+		if need := p.(map[string]any)["memory_bytes"].(float64); need > margin*5.7e6 || len(got["parts"].([]any)) < 2 {
+			t.Errorf("a part needs %.0f bytes: %v", need, p)
+		}
+	}
 	for want, args := range map[string][]string{
 		"has committed": {"prove", "--key", in("m.pk"), "--opening", in("x.Gemm3.out.opening"), "-o", filepath.Join(temp, "n.proof")},
 		"--commit-boundaries: the model is in one part": {"setup", filepath.Join(from, "m.onnx"), "--calibration", filepath.Join(from, "m.zkcal"), "--commit-boundaries", "-o", filepath.Join(temp, "n")},

@@ -99,6 +99,9 @@ func (a *app) planSetup(model, calibration string, m modelFlags, cut *cutFlags, 
 // cutProgram cuts a program as the flags say.
 func (a *app) cutProgram(p *graph.Program, w *graph.Weights, decoder *layers, cut *cutFlags, dev string, o zkprover.SetupOptions) (*setupPlan, error) {
 	f := *cut
+	if _, err := f.commits.of(p); err != nil && f.layers == "" { // before there is a search for where to cut; a piece has ends of its own
+		return nil, err
+	}
 	if f.layers == "" && f.parts == 0 && !f.given && (dev == "cuda:all" || strings.Contains(dev, ",")) {
 		all, err := a.devicesOf(dev)
 		if err != nil {

@@ -165,7 +165,7 @@ func (f *cutFlags) split(p *graph.Program, w *graph.Weights, n *numbering, mode 
 		before, err := planParts(p, f.parts)
 		return &pieces{before: before}, withCode(ExitUnsupported, err)
 	case f.given:
-		before, over, err := planBudget(p, w, int64(f.budget*1e9), mode, o)
+		before, over, err := planBudget(p, w, int64(f.budget*1e9), mode, o, &f.commits)
 		return &pieces{before: before, over: over}, withCode(ExitUnsupported, err)
 	}
 	return &pieces{}, nil
@@ -204,7 +204,7 @@ const margin = 0.8
 
 // planBudget cuts a program so that no part needs more than the budget, less a margin. Where that cannot be, the largest part is about as small as it
 // can be, and over says how much it needs.
-func planBudget(p *graph.Program, w *graph.Weights, budget int64, mode zkml.Mode, o whir.Options) (before []int, over int64, err error) {
+func planBudget(p *graph.Program, w *graph.Weights, budget int64, mode zkml.Mode, o whir.Options, commits *commitsFlags) (before []int, over int64, err error) {
 	room := int64(margin * float64(budget))
 	low, high := int64(0), committed(p) // limits that leave an operation over are up to low; before is for high, once it is set
 	for limit, planned := high, false; ; {
@@ -215,7 +215,7 @@ func planBudget(p *graph.Program, w *graph.Weights, budget int64, mode zkml.Mode
 		if err != nil {
 			low = limit
 		} else {
-			most, err := largestPart(p, w, tried, room, mode, o)
+			most, err := largestPart(p, w, tried, room, mode, o, commits)
 			if err != nil {
 				most = math.MaxInt64 // beyond one commitment
 			}
@@ -235,15 +235,18 @@ func planBudget(p *graph.Program, w *graph.Weights, budget int64, mode zkml.Mode
 }
 
 // largestPart is the memory of the part that needs most, as provers estimate it. One whose tensors and sums alone are beyond the room ends the search.
-func largestPart(p *graph.Program, w *graph.Weights, before []int, room int64, mode zkml.Mode, o whir.Options) (most int64, err error) {
+func largestPart(p *graph.Program, w *graph.Weights, before []int, room int64, mode zkml.Mode, o whir.Options, commits *commitsFlags) (most int64, err error) {
 	cutting, err := chunks.Cut(p, w, before)
 	if err != nil {
+		return 0, err
+	}
+	if err := commits.cut(p, cutting); err != nil {
 		return 0, err
 	}
 	security := chunks.PartSecurity(zkml.MinSecurity, len(cutting.Parts))
 	for i := range cutting.Parts {
 		q := cutting.Parts[i].Program
-		cost, err := zkml.CostOf(q, mode, zkml.Commits{}, security, o)
+		cost, err := zkml.CostOf(q, mode, cutting.Parts[i].Commits, security, o)
 		if err != nil {
 			return 0, err
 		}
@@ -253,7 +256,7 @@ func largestPart(p *graph.Program, w *graph.Weights, before []int, room int64, m
 	}
 	for i := range cutting.Parts {
 		part := &cutting.Parts[i]
-		settings, err := zkml.Choose(part.Program, mode, zkml.Commits{}, security, o)
+		settings, err := zkml.Choose(part.Program, mode, part.Commits, security, o)
 		if err != nil {
 			return 0, err
 		}
@@ -261,7 +264,7 @@ func largestPart(p *graph.Program, w *graph.Weights, before []int, room int64, m
 		if err != nil {
 			return 0, err
 		}
-		vk, err := zkml.NewVerifyingKey(zkml.KeyParts{Program: part.Program, Mode: mode, WeightsDigest: digest, Settings: settings})
+		vk, err := zkml.NewVerifyingKey(zkml.KeyParts{Program: part.Program, Mode: mode, Commits: part.Commits, WeightsDigest: digest, Settings: settings})
 		if err != nil {
 			return 0, err
 		}

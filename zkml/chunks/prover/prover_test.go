@@ -285,23 +285,32 @@ func TestGPUs(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Run("public boundaries", func(t *testing.T) { onGPUs(t, gpus, cutting, c.X) })
+	cutting.CommitBoundaries()
+	t.Run("committed boundaries", func(t *testing.T) { onGPUs(t, gpus, cutting, c.X) })
+}
+
+// onGPUs proves a cutting on all GPUs and compares with the CPU.
+func onGPUs(t *testing.T, gpus []*device.Device, cutting *chunks.Cutting, x []int32) {
+	t.Helper()
 	chain, keys, err := Setup(devicetest.Queue(t, gpus[0]), cutting, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := Prove(t.Context(), simulated(t, 1), chain, keys, c.X, nil)
+	opts := &Options{Seed: seed(1)}
+	want, err := Prove(t.Context(), simulated(t, 1), chain, keys, x, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 3 { // the first time kernels are compiled
-		got, err := Prove(t.Context(), gpus, chain, keys, c.X, nil)
+		got, err := Prove(t.Context(), gpus, chain, keys, x, opts)
 		if err != nil {
 			t.Fatal(err)
 		}
 		if !bytes.Equal(got.Proof.Encode(), want.Proof.Encode()) {
 			t.Error("the proof is not the CPU's")
 		}
-		if err := chunks.Verify(chain, c.X, got.Y, got.Proof, nil); err != nil {
+		if err := chunks.Verify(chain, x, got.Y, got.Proof, nil); err != nil {
 			t.Error(err)
 		}
 		for _, r := range got.Devices {
