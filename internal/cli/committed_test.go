@@ -53,6 +53,11 @@ func TestSetupCommits(t *testing.T) {
 	if !reflect.DeepEqual(got["committed_outputs"], []any{"scores", "Sigmoid1.out"}) || !reflect.DeepEqual(got["committed_inputs"], []any{}) {
 		t.Errorf("setup --commit-output all has committed %v and %v", got["committed_inputs"], got["committed_outputs"])
 	}
+	for _, side := range []string{"vk", "pk"} {
+		if n := len(readBytes(t, filepath.Join(temp, "n."+side))); got[side+"_bytes"] != float64(n) {
+			t.Errorf("setup says that the %s has %v bytes, it has %d", side, got[side+"_bytes"], n)
+		}
+	}
 }
 
 func TestSetupCommitsRefused(t *testing.T) {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -100,7 +101,11 @@ func (a *app) setupCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			files := keyFiles(vk, pk, vkPath, pkPath)
+			files, secret := keyFiles(vk, pk, vkPath, pkPath), new(counter)
+			files[1].from = func(w io.Writer) error {
+				*secret = counter{w: w}
+				return pk.Write(secret)
+			}
 			if err := a.write(files...); err != nil {
 				return err
 			}
@@ -111,12 +116,12 @@ func (a *app) setupCommand() *cobra.Command {
 				line = "commits  " + tensorsText(list) + "\n"
 			}
 			return a.wrote(out, map[string]any{
-				"vk": vkPath, "pk": pkPath, "vk_bytes": len(files[0].data), "pk_bytes": len(files[1].data),
+				"vk": vkPath, "pk": pkPath, "vk_bytes": len(files[0].data), "pk_bytes": secret.n,
 				"mode": vk.Mode().String(), "digest": hexText(digest[:]), "setup_ms": milliseconds(took),
 				"security_bits": r.Sum, "security_bits_min_round": r.Min,
 				"committed_inputs": inputs, "committed_outputs": outputs,
 			}, "setup    %s, %.1f bits (union), %s\n%swritten  %s (%s) for verifiers, %s (%s) for provers\ndigest   %x",
-				durationText(took), r.Sum, vk.Mode(), line, vkPath, sizeText(int64(len(files[0].data))), pkPath, sizeText(int64(len(files[1].data))), digest)
+				durationText(took), r.Sum, vk.Mode(), line, vkPath, sizeText(int64(len(files[0].data))), pkPath, sizeText(int64(secret.n)), digest)
 		},
 	}
 	c.Flags().StringVar(&calibration, "calibration", "", "the calibration of the model")

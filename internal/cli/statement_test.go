@@ -443,3 +443,22 @@ func TestCommittedPublicWeights(t *testing.T) {
 		t.Errorf("without the context: exit %d: %s", r.code, r.err)
 	}
 }
+
+// Token numbers are committed like other inputs; files for several committed inputs have their names.
+func TestCommittedTokens(t *testing.T) {
+	from := severalFiles(t)
+	t.Chdir(t.TempDir())
+	must(t, "setup", from("m.onnx"), "--calibration", from("m.zkcal"), "--commit-input", "all", "-o", "m")
+	must(t, "commit", "--key", "m.vk", "--input", from("x.json"), "-o", "x")
+	must(t, "prove", "--key", "m.pk", "--opening", "x.tokens.opening", "--opening", "x.x.opening", "-o", "p.proof")
+	if got, want := string(readBytes(t, "p.out.json")), string(readBytes(t, from("x.out.json"))); got != want {
+		t.Errorf("the answer is %s, with everything public %s", got, want)
+	}
+	must(t, "verify", "--key", "m.vk", "--commitment", "x.tokens.commitment", "--commitment", "x.x.commitment", "--output", "p.out.json", "p.proof")
+	o := opening(t, "x.tokens.opening")
+	o.Values[1] = 5 // of five words
+	writeFile(t, "far.opening", o.Encode())
+	if r := run(t, "prove", "--key", "m.pk", "--opening", "far.opening", "--opening", "x.x.opening", "-o", "n.proof"); r.code != ExitInput || !strings.Contains(r.err, "value 1 is 5, expected within [0, 4]") {
+		t.Errorf("a word that is none: exit %d: %s", r.code, r.err)
+	}
+}
