@@ -445,7 +445,7 @@ func TestCommittedPublicWeights(t *testing.T) {
 }
 
 // Token numbers are committed like other inputs; files for several committed inputs have their names.
-func TestCommittedTokens(t *testing.T) {
+func TestEveryInputCommitted(t *testing.T) {
 	from := severalFiles(t)
 	t.Chdir(t.TempDir())
 	must(t, "setup", from("m.onnx"), "--calibration", from("m.zkcal"), "--commit-input", "all", "-o", "m")
