@@ -98,6 +98,14 @@ func TestCommittedParts(t *testing.T) {
 			}
 		}
 	}
+	for name, want := range map[string]string{"owner.commitment": "input x or input x of part 1\n", "x.Gemm3.out.opening": "output Gemm3.out or output Gemm3.out of part 3\n"} {
+		if text := must(t, "inspect", "--key", in("m.vk"), in(name)); !strings.Contains(text, want) {
+			t.Errorf("inspect --key %s lacks %q:\n%s", name, want, text)
+		}
+	}
+	if r := run(t, "inspect", "--key", in("m.vk"), filepath.Join(from, "x.proof")); r.code != ExitUsage || !strings.Contains(r.err, "of a model in parts") {
+		t.Errorf("inspect of another proof: exit %d: %s", r.code, r.err)
+	}
 	// Another commitment to the same input, and a proof of parts of another run.
 	must(t, "commit", "--key", in("m.pk"), "--input", filepath.Join(from, "x.json"), "-o", filepath.Join(temp, "again"))
 	must(t, "prove", "--key", in("m.pk"), "--input", filepath.Join(from, "x.json"), "--keep-parts", "-o", filepath.Join(temp, "y.proof"))

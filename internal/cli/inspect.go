@@ -49,18 +49,18 @@ func (a *app) inspectCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			var vk *zkml.VerifyingKey
+			var of subject
 			if key != "" {
 				switch artefact(data) {
 				case zkml.MagicProof, zkml.MagicCommitment, zkml.MagicOpening:
 				default:
 					return usageError("--key goes with the proof of an answer, or with a commitment or opening, which %s is not", args[0])
 				}
-				if vk, err = a.loadVerifyingKey(key); err != nil {
+				if of, err = a.loadSubject(key); err != nil {
 					return err
 				}
 			}
-			v, err := a.inspect(args[0], data, m, vk, &e)
+			v, err := a.inspect(args[0], data, m, of, &e)
 			if err != nil {
 				return err
 			}
@@ -101,8 +101,8 @@ func (a *app) inspected(v *view, html string) error {
 // calibrationMagic begins calibration files (docs/onnx.md).
 const calibrationMagic = "ZKWCAL1\n"
 
-// inspect decodes a file by its first bytes; vk is for proofs and may be nil.
-func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.VerifyingKey, e *estimate) (*view, error) {
+// inspect decodes a file by its first bytes; of is for proofs, commitments and openings, and may be nil.
+func (a *app) inspect(path string, data []byte, m modelFlags, of subject, e *estimate) (*view, error) {
 	if v, ok, err := inspectWHIR(path, data); ok {
 		return v, err
 	}
@@ -142,11 +142,15 @@ func (a *app) inspect(path string, data []byte, m modelFlags, vk *zkml.Verifying
 	case magic == chunks.MagicPart:
 		return viewPartProof(path, data)
 	case magic == zkml.MagicProof:
+		vk, ok := of.(*zkml.VerifyingKey)
+		if of != nil && !ok {
+			return nil, usageError("--key is of a model in parts, and %s is the proof of one program", path)
+		}
 		return viewProof(path, data, vk)
 	case magic == zkml.MagicCommitment:
-		return viewCommitment(path, data, vk)
+		return viewCommitment(path, data, of)
 	case magic == zkml.MagicOpening:
-		return viewOpening(path, data, vk)
+		return viewOpening(path, data, of)
 	case magic == bitproof.Magic:
 		return viewBitsProof(path, data)
 	case isStatement(data):

@@ -35,6 +35,18 @@ func (f *chainFace) PublicOutputs() []graph.TensorID {
 	return pick(f.program.Outputs, f.Chain.PublicOutputs())
 }
 
+// loadSubject reads a verifiers' key.
+func (a *app) loadSubject(path string) (subject, error) {
+	chain, vk, err := a.loadAnyVerifyingKey(path)
+	switch {
+	case err != nil:
+		return nil, err
+	case chain != nil:
+		return faceOf(chain), nil
+	}
+	return vk, nil
+}
+
 // pick are some of a program's inputs or outputs, by number.
 func pick(ids []graph.TensorID, numbers []int) (out []graph.TensorID) {
 	for _, k := range numbers {
