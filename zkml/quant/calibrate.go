@@ -88,7 +88,7 @@ func (o Options) withDefaults() (Options, error) {
 		value             *int
 		otherwise, lo, hi int
 	}{
-		{"input bits", &o.InputBits, d.InputBits, 2, 12},
+		{"input bits", &o.InputBits, d.InputBits, 2, 24},
 		{"weight bits", &o.WeightBits, d.WeightBits, 2, 16},
 		{"output bits", &o.OutputBits, d.OutputBits, 2, 16},
 		{"table bits", &o.TableBits, d.TableBits, 12, graph.MaxTableBits},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -347,4 +348,54 @@ func contains(s []int, v int) bool {
 		}
 	}
 	return false
+}
+
+// TestMaximum finds maxima of integers far wider than a table of pairs, exactly, along one axis or two.
+func TestMaximum(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 3))
+	for _, n := range []int{1, 3, 33} {
+		for _, bits := range []int{8, 10, 14, 20, 24} {
+			lo, hi := -int32(1)<<(bits-1), int32(1)<<(bits-1)-1
+			c := newComposer("maximum", 16)
+			x := codes{c.b.Input("x", []int{2, n, 2}, int64(lo), int64(hi), 0.5), 0.5}
+			inputs := rowsOf(rng, 4*n, lo, hi)
+			near := slices.Clone(inputs[0]) // neighbours, of which the least bits decide
+			for i := range near {
+				near[i] = hi/3 + int32(i%3)
+			}
+			inputs = append(inputs, near)
+			sum := c.b.Linear("twice", []graph.Term{{Coef: 2, T: c.maximum("m", x, []int{1, 2}).id}}, 0, 0.5)
+			for k, y := range run(t, c, codes{sum, 0.5}, inputs...) {
+				for r := range 2 {
+					if want := slices.Max(inputs[k][r*2*n : (r+1)*2*n]); y[r] != float64(want) {
+						t.Fatalf("n=%d, %d bits, input %d: %g, expected %d", n, bits, k, y[r], want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestSoftmaxFarApart has rows whose scores differ from each other's by thousands, and within a row by little or by thousands.
+func TestSoftmaxFarApart(t *testing.T) {
+	const n, scale = 9, 1.0 / 200
+	rng := rand.New(rand.NewPCG(1, 4))
+	c := newComposer("softmax", 16)
+	x := codes{c.b.Input("x", []int{3, n}, -1<<21, 1<<21, scale), scale}
+	row := make([]int32, 3*n)
+	for i := range row {
+		row[i] = []int32{-1 << 21, 1 << 21, 0}[i/n] + []int32{1, -1, 1}[i/n]*rng.Int32N(1200)
+	}
+	row[2*n+4] = 1 << 20 // hides its whole row
+	z := c.belowGreatest("s", x, []int{1})
+	lo, _ := c.bounds(z.id)
+	for _, y := range run(t, c, c.softmax("s", z, lo, []int{1}, nil), row) {
+		for r := range 3 {
+			for i, want := range softmaxOf(row[r*n:(r+1)*n], scale, nil) {
+				if got := y[r*n+i]; math.Abs(got-want) > 0.003 {
+					t.Errorf("row %d, element %d: %.5f, expected %.5f", r, i, got, want)
+				}
+			}
+		}
+	}
 }

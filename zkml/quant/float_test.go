@@ -480,3 +480,16 @@ func TestJumps(t *testing.T) {
 		})
 	}
 }
+
+// TestWideInputs has inputs of up to 24 bits before products, functions, maxima and a softmax.
+func TestWideInputs(t *testing.T) {
+	for _, bits := range []int{13, 17, 24} {
+		n := newNet(12)
+		x := n.input(4, 30)
+		product := n.einsum("bi,ij->bj", x, n.random(0.2, 30, 6))
+		top := n.reduce(onnx.OpReduceMax, x, 1)
+		mixed := n.einsum("bi,ij->bj", n.softmax(x, 1), n.random(1, 30, 5))
+		n.output(product, n.fn(onnx.FuncTanh, x), top, mixed)
+		t.Run(fmt.Sprint(bits), func(t *testing.T) { n.check(t, Options{InputBits: bits}, 28) })
+	}
+}

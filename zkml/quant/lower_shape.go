@@ -225,6 +225,11 @@ func surrounded(w *onnx.Tensor, axis, first int, shape []int) *onnx.Tensor {
 
 // visitReduceMax takes maxima in codes narrow enough for a table of pairs.
 func (l *lowering) visitReduceMax(n *onnx.Node) error {
+	if x, err := l.ints(n.Inputs[0]); err != nil {
+		return err
+	} else if l.magnitude(x.id) >= wideCodes {
+		return l.give(n.Output, l.maximum(l.name(n.Output), x, n.Attr.Axes))
+	}
 	x, err := l.narrowed(n.Inputs[0], maxBits)
 	if err != nil {
 		return err

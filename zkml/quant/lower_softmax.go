@@ -131,7 +131,10 @@ func (l *lowering) visitSoftmax(n *onnx.Node) error {
 	if err != nil {
 		return err
 	}
-	if l.magnitude(z.id) >= 1<<scoreBits {
+	switch m := l.magnitude(z.id); {
+	case m >= wideCodes && len(k.computed) == 0 && k.constant == nil:
+		z = l.belowGreatest(l.name(n.Output), z, n.Attr.Axes)
+	case m >= 1<<scoreBits:
 		if z, err = l.narrowed(k.scores, scoreBits); err != nil {
 			return err
 		}
