@@ -35,6 +35,14 @@ func TestDecoder(t *testing.T) {
 	if r := run(t, "verify", "--key", at("m.vk"), "--input", at("other.json"), "--output", at("x.out.json"), at("x.proof")); r.code != ExitRejected || !strings.Contains(r.err, "part 1 of 2") {
 		t.Errorf("other tokens: exit %d: %s", r.code, r.err)
 	}
+	// Nobody but the prover sees the prompt or what is between the layers.
+	must(t, "setup", model, "--calibration", at("m.zkcal"), "--commit-boundaries", "--commit-input", "all", "-o", at("h"))
+	must(t, "commit", "--key", at("h.vk"), "--input", at("t.json"), "-o", at("prompt"))
+	must(t, "prove", "--key", at("h.pk"), "--opening", at("prompt.opening"), "-o", at("h.proof"))
+	must(t, "verify", "--key", at("h.vk"), "--commitment", at("prompt.commitment"), "--output", at("h.out.json"), at("h.proof"))
+	if !bytes.Equal(readBytes(t, at("h.out.json")), readBytes(t, at("x.out.json"))) {
+		t.Error("another answer where the prompt is committed")
+	}
 
 	// The second layer by itself, after the key of the first, is the same piece.
 	must(t, append(args, "--layers", "0:1", "-o", at("a.zkcal"))...)
