@@ -31,7 +31,7 @@ func products(n, rows, columns int) *zkmltest.Case {
 			for i := from; i < to; i++ {
 				rng := rand.NewPCG(uint64(k), uint64(i))
 				for j := range v[i*block : min(len(v), (i+1)*block)] {
-					v[i*block+j] = int32(rng.Uint64()>>53) - 1000
+					v[i*block+j] = int32(rng.Uint64()>>54) - 500
 				}
 			}
 		})

@@ -12,7 +12,7 @@ import (
 )
 
 // TestOverflow has models whose sums and products do not fit 29 bits whatever the scales, with something behind them: calibration names the node
-// and how far its values reach, or finds coarser numbers that fit. About 0.4 s of processor time.
+// and how far its values reach, or finds coarser numbers that fit.
 func TestOverflow(t *testing.T) {
 	const long, wide = 300_000, 1 << 28
 	axes := func(a ...int) onnx.Attr { return onnx.Attr{Axes: a} }
