@@ -96,6 +96,11 @@ func TestProve(t *testing.T) {
 			y := n.intOp(onnx.OpEinsum, onnx.Attr{Labels: [][]uint8{{0, 1}, {1, 2}, {0, 2}}}, -163200, 163200, []int{3, 3}, x, n.ints([]int{5, 3}, -128, 127))
 			n.output(n.requantise(y, 1, 0.001, 0.002, 0.0005))
 		},
+		"softmax of codes": func(n *net) {
+			shape := []int{2, codedRow}
+			x := n.op(onnx.OpDequantise, onnx.Attr{Scale: []float32{0.05}, Zero: []int64{7}}, shape, n.intInput(-128, 127, shape...))
+			n.output(n.intOp(onnx.OpQuantise, onnx.Attr{Scale: []float32{1.0 / 256}, Zero: []int64{-128}, Lo: -128, Hi: 127}, -128, 127, shape, n.softmax(x, 1)))
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := newNet(31)
