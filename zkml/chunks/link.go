@@ -9,8 +9,8 @@ import (
 )
 
 // Link makes a chain of keys that were made one by one, for pieces of a model in their order. An input of a piece is the output of that name
-// of the last piece before it that has one, or else an input of the chain; outputs that no later piece reads are the chain's, in order. The
-// result is that of NewChain with that wiring.
+// of the last piece before it that has one, or else an input of the chain; outputs that no later piece reads are the chain's, in order. No two
+// of them have one name. The result is that of NewChain with that wiring.
 func Link(keys []*zkml.VerifyingKey) (*Chain, error) {
 	type output struct {
 		at   Source
@@ -36,7 +36,11 @@ func Link(keys []*zkml.VerifyingKey) (*Chain, error) {
 			list = append(list, Source{Part: -1, Index: given[name]})
 		}
 		for i, id := range p.Outputs {
-			last[p.Tensor(id).Name] = len(made)
+			name := p.Tensor(id).Name
+			if at, ok := last[name]; ok && !made[at].read {
+				return nil, fmt.Errorf("chain: output %q of part %d is given again by part %d, and no part between reads it", name, made[at].at.Part+1, k+1)
+			}
+			last[name] = len(made)
 			made = append(made, output{at: Source{Part: k, Index: i}})
 		}
 		inputs = append(inputs, list)

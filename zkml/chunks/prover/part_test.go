@@ -172,6 +172,10 @@ func TestLink(t *testing.T) {
 	if _, err := chunks.Link(nil); err == nil {
 		t.Error("a chain of nothing")
 	}
+	// A piece linked twice would give two outputs of one name, which nobody could tell apart.
+	if _, err := chunks.Link([]*zkml.VerifyingKey{keys[0], keys[0]}); err == nil || !strings.Contains(err.Error(), "given again by part 2") {
+		t.Errorf("a piece twice: %v", err)
+	}
 	// In another order the last piece's input comes from nowhere: it is one of the chain's, whose proofs are others.
 	other, err := chunks.Link([]*zkml.VerifyingKey{keys[1], keys[0], keys[2]})
 	if err == nil && (other.Digest() == linked.Digest() || other.InputLen() == linked.InputLen()) {
