@@ -102,14 +102,16 @@ func (pk *ProvingKey) program() *graph.Program {
 	return pk.vk.Program()
 }
 
-// Forget gives up what the key keeps for the next proof: on the host, the weights' commitment. It is made again when it is needed. Proofs must not
-// be going on.
+// Forget gives up what the key keeps for the next proof: on the host, the weights' commitment. It is made again when it is needed. Where the key
+// is loaded, that goes on with the commitment, and gives it up in the end.
 func (pk *ProvingKey) Forget() {
 	pk.mu.Lock()
-	defer pk.mu.Unlock()
-	if pk.committed != nil {
-		pk.committed.free()
-		pk.committed = nil
+	c := pk.committed
+	pk.committed = nil
+	unused := c != nil && c.users == 0
+	pk.mu.Unlock()
+	if unused {
+		c.free()
 	}
 }
 

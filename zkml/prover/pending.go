@@ -180,10 +180,10 @@ func (k *keyMemory) uncommit() {
 		c.free()
 		return
 	}
-	// Others may still want it, or the next proof; unless it is not there yet, and nobody waits for it.
+	// Others may still want it, or the next proof; unless it is not there yet, and nobody waits for it, or the proving key has given it up.
 	pk.mu.Lock()
 	c.users--
-	dropped := c.users == 0 && c.making()
+	dropped := c.users == 0 && (c.making() || pk.committed != c)
 	if dropped && pk.committed == c {
 		pk.committed = nil
 	}

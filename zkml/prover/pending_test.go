@@ -137,6 +137,47 @@ func TestPendingClosed(t *testing.T) {
 	})
 }
 
+// TestPendingShared gives up a key that is loaded once more, as where one key proves two parts of a chain, while its commitment is being made
+// and when it is there: the other goes on with it, and gives its memory back.
+func TestPendingShared(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		k := mlp(t)
+		want := k.prove(t, hooks{})
+		k.pk.Forget()
+		d := q.Device()
+		if err := preload(q); err != nil {
+			t.Fatal(err)
+		}
+		before := inUse(d)
+		for _, wait := range []bool{false, true} {
+			first, err := k.pk.Load(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			second, err := k.pk.Load(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if wait {
+				if err := second.Wait(q.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			first.Drop()
+			got, err := second.Prove(q, k.X, nil)
+			if err != nil || !bytes.Equal(got.Proof, want.Proof) {
+				t.Errorf("another proof with a key that was given up elsewhere, or none: %v", err)
+			}
+			if err := second.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if now := inUse(d); now > before {
+				t.Errorf("%d bytes more in use", now-before)
+			}
+		}
+	})
+}
+
 // TestPendingCancelled cancels the proof that began the commitment while another one, which shares it, goes on.
 func TestPendingCancelled(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
