@@ -632,6 +632,7 @@ func TestCommittedResume(t *testing.T) {
 	honest := files[0]
 	for want, openings := range map[string][]*zkml.Opening{
 		"1 openings of committed outputs":          honest.openings[:1],
+		"an opening of its committed outputs is m": {honest.openings[0], nil},
 		"is not that of the proof's root":          {honest.openings[1], honest.openings[0]},
 		"an opening of format":                     {honest.openings[0], {Salt: honest.openings[1].Salt, Values: honest.openings[1].Values}},
 		`output "u": value 0 is 1000, expected wi`: {{Format: honest.openings[0].Format, Values: slices.Repeat([]int32{1000}, 10)}, honest.openings[1]},
@@ -640,5 +641,55 @@ func TestCommittedResume(t *testing.T) {
 		if r, stale := prove(1, 0); len(kept(r)) != 0 || !strings.Contains(stale, want) {
 			t.Errorf("kept %v, %q, expected %q", kept(r), stale, want)
 		}
+	}
+}
+
+// TestChainSaltsRefused has two inputs of a chain, of which each of its parts reads one, committed to with one salt, and with zeros. No part's own prover
+// sees that: who is shown one opening could guess what the other commitment is to.
+func TestChainSaltsRefused(t *testing.T) {
+	b := graph.NewBuilder("two")
+	x1, x2 := b.Input("a", []int{8}, -128, 127, 1), b.Input("b", []int{8}, -128, 127, 1)
+	u := b.Linear("u", []graph.Term{{Coef: 2, T: x1}}, 1, 1)
+	y := b.Linear("y", []graph.Term{{Coef: 1, T: u}, {Coef: 3, T: x2}}, 1, 1)
+	program, weights, err := b.BuildAll([]graph.TensorID{y}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := chunks.Cut(program, weights, []int{1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, err := range []error{c.CommitInput("a"), c.CommitInput("b")} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	chain, keys, err := Setup(devicetest.Queue(t, devicetest.Open(t, "cpu")), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prove := func(v2 int32, salt1, salt2 byte) error {
+		values := [][]int32{slices.Repeat([]int32{3}, 8), slices.Repeat([]int32{v2}, 8)}
+		var openings []*zkml.Opening
+		for i, salt := range []byte{salt1, salt2} {
+			o, err := chain.Committed()[i].Open(values[i], [32]byte{7: salt})
+			if err != nil {
+				t.Fatal(err)
+			}
+			openings = append(openings, o)
+		}
+		_, err := Prove(t.Context(), simulated(t, 1), chain, keys, slices.Concat(values...), &Options{Openings: openings})
+		return err
+	}
+	for _, err := range []error{prove(4, 1, 2), prove(3, 1, 1)} { // what is the same may be committed to as the same
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if err := prove(4, 1, 1); err == nil || !strings.Contains(err.Error(), `input "b" has the salt of input "a" and other values`) {
+		t.Errorf("one salt for two inputs: %v", err)
+	}
+	if err := prove(4, 1, 0); err == nil || !strings.Contains(err.Error(), `chain: the salt of input "b" is zero`) {
+		t.Errorf("a salt of zeros: %v", err)
 	}
 }

@@ -91,7 +91,7 @@ type Options struct {
 	// Stage, if set, is called likewise for each stage of a part's proof.
 	Stage func(part int, on *device.Device, stage prover.Stage, done bool)
 	// Openings of the chain's committed inputs, in their order, for those that have been committed already: their values must be x's. Nil, or nil
-	// for one of them, has it committed with a salt of its own.
+	// for one of them, has it committed with a salt of its own. A salt of zeros is refused, and one for two inputs of different values or formats.
 	Openings []*zkml.Opening
 	// Seed is what the salts of all other commitments are derived from, with the chain and x; nil is a random one. It is as secret as openings
 	// are. Work that goes on under the seed of an earlier run makes the same commitments, and can keep all that was proved.

@@ -3,6 +3,7 @@ package prover
 import (
 	"crypto/sha256"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -46,6 +47,7 @@ func newSecrets(c *chunks.Chain, x []int32, opts *Options) (*secrets, error) {
 		return nil, fmt.Errorf("%d openings, expected one for each of %d committed inputs", len(opts.Openings), len(inputs))
 	}
 	derive := derivation(seed, c.Digest(), x)
+	first := map[[32]byte]int{} // of those that have a salt
 	for i := range inputs {
 		t := &inputs[i]
 		if len(opts.Openings) == 0 || opts.Openings[i] == nil {
@@ -58,6 +60,15 @@ func newSecrets(c *chunks.Chain, x []int32, opts *Options) (*secrets, error) {
 		}
 		if !slices.Equal(o.Values, input(c, x, t.Index)) {
 			return nil, fmt.Errorf("%s: the opening has other values than the input", t)
+		}
+		if o.Salt == ([32]byte{}) {
+			return nil, fmt.Errorf("the salt of %s is zero, expected 32 random bytes", t)
+		}
+		// Parts may read one of them each, and see nothing of the other.
+		if k, seen := first[o.Salt]; !seen {
+			first[o.Salt] = i
+		} else if other := opts.Openings[k]; o.Format != other.Format || !slices.Equal(o.Values, other.Values) {
+			return nil, fmt.Errorf("%s has the salt of %s and other values: each needs its own", t, &inputs[k])
 		}
 		s.given[t.Index] = o.Salt
 	}
@@ -137,6 +148,9 @@ func (r *run) check(q *device.Queue, k int, x []int32, salts [][32]byte, p *chun
 	program, commits := vk.Program(), vk.Commits()
 	if n := len(commits.Outputs); len(openings) != n || len(p.Roots) != n {
 		return nil, fmt.Errorf("%d roots and %d openings of committed outputs, expected %d of both", len(p.Roots), len(openings), n)
+	}
+	if slices.Contains(openings, nil) {
+		return nil, errors.New("an opening of its committed outputs is missing")
 	}
 	if n := program.Total(vk.PublicOutputs()); len(p.Y) != n {
 		return nil, fmt.Errorf("%d public output values, expected %d", len(p.Y), n)
