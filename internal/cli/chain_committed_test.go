@@ -108,7 +108,15 @@ func TestCommittedParts(t *testing.T) {
 	}
 	// Another commitment to the same input, and a proof of parts of another run.
 	must(t, "commit", "--key", in("m.pk"), "--input", filepath.Join(from, "x.json"), "-o", filepath.Join(temp, "again"))
+	// An interrupted proof of another model in parts has left the opening of a boundary of that.
+	if err := os.Mkdir(filepath.Join(temp, "y.proof.parts"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(temp, "y.proof.parts", "part-0001.other"+openingSuffix), readBytes(t, in("owner.opening")))
 	must(t, "prove", "--key", in("m.pk"), "--input", filepath.Join(from, "x.json"), "--keep-parts", "-o", filepath.Join(temp, "y.proof"))
+	if left := names(t, filepath.Join(temp, "y.proof.parts")); len(left) != 3 {
+		t.Errorf("left beside the proof: %v", left)
+	}
 	own := func(k int) string { return partFile(in("x.proof.parts"), k, partSuffix) }
 	other := func(k int) string { return partFile(filepath.Join(temp, "y.proof.parts"), k, partSuffix) }
 	part, err := chunks.DecodePart(readBytes(t, own(1)))

@@ -189,10 +189,13 @@ func (a *app) seedOf(chain *chunks.Chain, dir string) (*[32]byte, error) {
 // removeParts takes away what was left of parts that are in a proof now: the secrets, and unless they are to be kept the proofs, and the folder if that
 // empties it.
 func (a *app) removeParts(chain *chunks.Chain, dir string, keep bool) {
-	for k := range chain.Keys() {
-		for _, path := range openingFiles(chain, k, dir) {
-			os.Remove(path)
+	files, _ := os.ReadDir(dir)
+	for _, f := range files { // those of another chain's boundaries, too, which an earlier run may have left
+		if strings.HasPrefix(f.Name(), "part-") && strings.HasSuffix(f.Name(), openingSuffix) {
+			os.Remove(filepath.Join(dir, f.Name()))
 		}
+	}
+	for k := range chain.Keys() {
 		if !keep {
 			os.Remove(partFile(dir, k, partSuffix))
 		}
