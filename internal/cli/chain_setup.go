@@ -195,6 +195,9 @@ func (a *app) keptKey(path string, program *graph.Program, weights *graph.Weight
 	pk, err := a.loadProvingKey(path)
 	if err == nil {
 		if err = sameKey(pk.VerifyingKey(), program, weights, o); err == nil {
+			err = pk.Check() // of a large key, that is still going on
+		}
+		if err == nil {
 			return pk, nil
 		}
 	}

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,15 +11,19 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 )
 
+// runMapped is run with all keys mapped, as large ones are.
+func runMapped(args ...string) (code int, text string) {
+	var o, e bytes.Buffer
+	code = Main(context.Background(), args, Streams{Out: &o, Err: &e, LookupEnv: func(name string) (string, bool) { return "cpu", name == "ZKWARP_DEVICE" }, MapFrom: 1})
+	return code, e.String()
+}
+
 // TestLargeKey proves with a key that is mapped and checked beside the proof: the same proof as ever, and none if the key is spoiled.
 func TestLargeKey(t *testing.T) {
 	dir, temp := small(t), t.TempDir()
 	in, out := func(name string) string { return filepath.Join(dir, name) }, func(name string) string { return filepath.Join(temp, name) }
 	prove := func(key, proof string) (int, string) {
-		var o, e bytes.Buffer
-		code := Main(context.Background(), []string{"prove", "--key", key, "--input", in("x.json"), "-o", proof, "--progress", "none"},
-			Streams{Out: &o, Err: &e, LookupEnv: func(name string) (string, bool) { return "cpu", name == "ZKWARP_DEVICE" }, MapFrom: 1})
-		return code, e.String()
+		return runMapped("prove", "--key", key, "--input", in("x.json"), "-o", proof, "--progress", "none")
 	}
 	if code, text := prove(in("m.pk"), out("a.proof")); code != ExitOK {
 		t.Fatalf("exit %d: %s", code, text)
@@ -40,6 +45,44 @@ func TestLargeKey(t *testing.T) {
 	}
 	if left := names(t, temp); len(left) != 6 {
 		t.Errorf("left %v", left)
+	}
+}
+
+// TestLargeKeyChecked has a spoiled key of a part where nothing is proved: it is neither kept by setup nor run.
+func TestLargeKeyChecked(t *testing.T) {
+	in, from, temp := hidden(t), small(t), t.TempDir()
+	folder := filepath.Join(temp, "m.pk")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names(t, in("m.pk")) {
+		writeFile(t, filepath.Join(folder, name), readBytes(t, filepath.Join(in("m.pk"), name)))
+	}
+	setup := []string{"setup", filepath.Join(from, "m.onnx"), "--calibration", filepath.Join(from, "m.zkcal"), "--layers", "0:1,1:3,3:6", "--commit-boundaries",
+		"--commit-input", "all", "--commit-output", "all", "--progress", "none", "-o", filepath.Join(temp, "m")}
+	if code, text := runMapped(setup...); code != ExitOK {
+		t.Fatalf("setup with keys that are there: exit %d: %s", code, text)
+	}
+	part := partFile(folder, 2, ".pk")
+	key := bytes.Clone(readBytes(t, part))
+	key[len(key)-4] ^= 1 // a weight, of four bytes
+	writeFile(t, part, key)
+	whole := bytes.Clone(readBytes(t, filepath.Join(from, "m.pk")))
+	whole[len(whole)-4] ^= 1
+	writeFile(t, filepath.Join(temp, "bad.pk"), whole)
+	for name, args := range map[string][]string{
+		"setup":              setup,
+		"mock of a model":    {"mock", "--key", filepath.Join(temp, "bad.pk"), "--input", filepath.Join(from, "x.json")},
+		"mock of all pieces": {"mock", "--key", folder, "--input", filepath.Join(from, "x.json")},
+	} {
+		if name == "setup" {
+			if err := os.Remove(filepath.Join(temp, "m.vk")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code, text := runMapped(args...); code == ExitOK || !strings.Contains(text, "the proving key is spoiled") {
+			t.Errorf("%s: exit %d: %s", name, code, text)
+		}
 	}
 }
 

@@ -93,6 +93,9 @@ func (a *app) mockChain(dir string, input []string, out string, printed bool) er
 		if err := a.enough(keys.chain.PartName(k), programBytes(part)); err != nil {
 			return err
 		}
+		if err := pk.Check(); err != nil {
+			return inputError("%s: key %s: %w", keys.chain.PartName(k), partFile(dir, k, ".pk"), err)
+		}
 		in, err := keys.chain.PartInput(k, x, made)
 		if err != nil {
 			return inputError("input %s: %w", input, err)
@@ -117,6 +120,9 @@ func (a *app) mockProgram(args []string, calibration, key string, m modelFlags) 
 	pk, err := a.loadProvingKey(key)
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := pk.Check(); err != nil {
+		return nil, nil, inputError("key %s: %w", key, err)
 	}
 	return pk.VerifyingKey().Program(), pk.Weights(), nil
 }
