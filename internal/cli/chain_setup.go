@@ -141,7 +141,7 @@ func (a *app) setupPart(ctx context.Context, d *device.Device, parts *partsOf, k
 	var pk *zkprover.ProvingKey
 	if dir != "" {
 		r.File = partFile(dir, k, ".pk")
-		if pk, err = a.keptKey(r.File, program, weights, &o); err != nil {
+		if pk, err = a.keptKey(ctx, d, r.File, program, weights, &o); err != nil {
 			return fail(err)
 		}
 	}
@@ -188,17 +188,17 @@ func (a *app) setupPart(ctx context.Context, d *device.Device, parts *partsOf, k
 
 // keptKey reads the key of a part that an earlier run has left, nil if there is none. A key of anything else is an error, and is replaced under
 // --force.
-func (a *app) keptKey(path string, program *graph.Program, weights *graph.Weights, o *zkprover.SetupOptions) (*zkprover.ProvingKey, error) {
+func (a *app) keptKey(ctx context.Context, d *device.Device, path string, program *graph.Program, weights *graph.Weights, o *zkprover.SetupOptions) (*zkprover.ProvingKey, error) {
 	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
 	}
 	pk, err := a.loadProvingKey(path)
 	if err == nil {
-		if err = sameKey(pk.VerifyingKey(), program, weights, o); err == nil {
-			err = pk.Check() // of a large key, that is still going on
-		}
-		if err == nil {
-			return pk, nil
+		err = sameKey(pk.VerifyingKey(), program, weights, o)
+	}
+	if err == nil {
+		if err = checkRoot(ctx, d, pk); err == nil || !errors.Is(err, zkprover.ErrKey) {
+			return pk, err
 		}
 	}
 	if a.force {
@@ -207,7 +207,16 @@ func (a *app) keptKey(path string, program *graph.Program, weights *graph.Weight
 	return nil, usageError("%s is left from before, and not the key of this part (%w); pass --force to replace it", path, err)
 }
 
-// sameKey says whether a key is the one that setup would make.
+// checkRoot says whether a key's weights are what it commits to.
+func checkRoot(ctx context.Context, d *device.Device, pk *zkprover.ProvingKey) error {
+	q, err := d.NewQueue(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(pk.CheckRoot(q), q.Close())
+}
+
+// sameKey says whether a key is the one that setup would make, but for its commitment to the weights, which is taken for the right one.
 func sameKey(vk *zkml.VerifyingKey, program *graph.Program, weights *graph.Weights, o *zkprover.SetupOptions) error {
 	digest, err := weights.Digest(program)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"sync"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -80,6 +81,21 @@ func (pk *ProvingKey) Check() error {
 		return nil
 	}
 	return pk.check()
+}
+
+// CheckRoot is Check, and commits to the weights on q: a key of which only the commitment is to other weights has the right digest and a proof that
+// holds. Proofs find that out by themselves. It is for who takes a key from elsewhere in place of one that Setup would make, and gives the
+// verifying key to others.
+func (pk *ProvingKey) CheckRoot(q *device.Queue) error {
+	if err := pk.Check(); err != nil {
+		return err
+	}
+	r, err := pk.Load(q)
+	if err != nil {
+		return err
+	}
+	defer r.Drop()
+	return r.Wait(q.Context())
 }
 
 // Encode is the key's canonical encoding.

@@ -70,6 +70,35 @@ func TestPendingRoot(t *testing.T) {
 	})
 }
 
+// TestForgedRoot makes a key whose commitment alone, with the proof that goes with it, is to other weights than its digest says, each of them within
+// its bounds: it decodes, and its own proof holds.
+func TestForgedRoot(t *testing.T) {
+	k := mlp(t)
+	opts := quick
+	opts.hooks.params = func(_ *plan.Plan, stack []m31.Element) { stack[0] = m31.FromInt(stack[0].Int() ^ 1) }
+	_, forged, err := Setup(cpu(t), k.Program, k.Weights, &opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := forged.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	pk, err := DecodeProvingKey(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := pk.VerifyingKey().Check(); err != nil || pk.VerifyingKey().WeightsDigest() != k.vk.WeightsDigest() || pk.VerifyingKey().Root() == k.vk.Root() {
+		t.Fatalf("the key is not what the test is about: %v", err)
+	}
+	if err := pk.CheckRoot(cpu(t)); !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), "the weights' commitment is not the verifying key's") {
+		t.Errorf("a key with the root of other weights: %v", err)
+	}
+	if err := k.pk.CheckRoot(cpu(t)); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestPendingMemory loads a key where there is room for its words and not for the commitment to them: that is known at once.
 func TestPendingMemory(t *testing.T) {
 	k := mlp(t)
