@@ -38,7 +38,7 @@ func (t *translation) emit(op Op, attr Attr, inputs ...int) int {
 		return t.fail(t.unsupported("%w", err))
 	}
 	switch kind := m.Values[inputs[0]].Type; op {
-	case OpReshape, OpRearrange, OpConcat, OpSelect, OpMin, OpMax:
+	case OpReshape, OpRearrange, OpConcat, OpSelect, OpMin, OpMax, OpReduceMax:
 		if narrow(kind) { // arithmetic on what is moved stays modulo 2^8 or 2^16
 			v.Type = kind
 		}

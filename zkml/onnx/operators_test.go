@@ -328,3 +328,45 @@ func TestNarrowArithmetic(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowMoved doubles what operators have moved or chosen of integers of 8 bits: that wraps around, as in onnxruntime.
+func TestNarrowMoved(t *testing.T) {
+	x := []int64{-128, 127, 0, 1, 126, -127, 63, 64}
+	for name, c := range map[string]struct {
+		nodes func(f *onnxtest.File) string
+		want  []int64
+	}{
+		"ReduceMax": {func(f *onnxtest.File) string {
+			return f.Node("ReduceMax", []string{"x"}, onnxtest.List("axes", 2))
+		}, []int64{-2}},
+		"ReduceMin": {func(f *onnxtest.File) string {
+			return f.Node("ReduceMin", []string{"x"}, onnxtest.List("axes", 2))
+		}, []int64{0}},
+		"MaxPool": {func(f *onnxtest.File) string {
+			return f.Node("MaxPool", []string{"x"}, onnxtest.List("kernel_shape", 2), onnxtest.List("strides", 2))
+		}, []int64{-2, 2, -4, -128}},
+		"Where": {func(f *onnxtest.File) string {
+			y := f.Node("Neg", []string{"x"})
+			return f.Node("Where", []string{f.Node("Greater", []string{"x", y}), "x", y})
+		}, []int64{0, -2, 0, 2, -4, -2, 126, -128}},
+	} {
+		f := onnxtest.New(14, "x", 1, 1, 8)
+		g := f.Proto.Graph
+		g.Input = []*onnxpb.ValueInfoProto{onnxtest.Info("x", onnxpb.TensorProto_INT8, 1, 1, 8)}
+		y := c.nodes(f)
+		f.Output(f.Node("Add", []string{y, y}))
+		g.Output[0].Type = nil
+		m, err := onnx.Parse(f.Bytes(), onnx.Options{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		got, err := m.Run([]*onnx.Tensor{{Shape: []int{1, 1, 8}, Ints: x}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ints := got[m.Outputs[0]].Ints; !slices.Equal(ints, c.want) {
+			t.Errorf("%s: %v, expected %v", name, ints, c.want)
+		}
+	}
+}

@@ -204,5 +204,9 @@ func (t *translation) where() error {
 	if vx.Int {
 		zero = t.integer(0)
 	}
-	return t.result(0, t.add(t.sel(x, mask, zero), t.sel(y, t.not(mask), zero)))
+	either := t.add(t.sel(x, mask, zero), t.sel(y, t.not(mask), zero))
+	if narrow(vx.Type) {
+		either = t.typed(either, vx.Type)
+	}
+	return t.result(0, either)
 }

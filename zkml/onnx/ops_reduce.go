@@ -97,6 +97,9 @@ func (t *translation) reduction() error {
 		x = greatest(x)
 	case "ReduceMin":
 		x = t.negated(greatest(t.negated(x)))
+		if kind := t.value(0).Type; narrow(kind) {
+			x = t.typed(x, kind)
+		}
 	case "ReduceL1":
 		x = sum(t.unary(FuncAbs, x))
 	case "ReduceL2":
