@@ -392,7 +392,8 @@ func TestPieces(t *testing.T) {
 		args []string
 		want string
 	}{
-		{ExitUsage, []string{"link", at("weak.vk"), at("weak.vk"), at("weak.vk"), "-o", at("n.vk")}, "setup --security 98"},
+		{ExitUsage, []string{"link", at("a.vk"), at("weak.vk"), "-o", at("n.vk")}, "setup --security 97"},
+		{ExitInput, []string{"link", at("a.vk"), at("a.vk"), "-o", at("n.vk")}, "given again by part 2"},
 		{ExitInput, []string{"link", at("a.pk"), at("b.vk"), "-o", at("n.vk")}, "verifying takes the .vk file"},
 		{ExitInput, []string{"link", at("ab.vk"), at("b.vk"), "-o", at("n.vk")}, "of a chain"},
 		{ExitInput, []string{"prove", "--key", at("weak.pk"), "--chain", at("ab.vk"), "--input", at("a.out.json"), "-o", at("n.part")}, "which no part of the chain has"},
