@@ -387,12 +387,13 @@ func TestPieces(t *testing.T) {
 		t.Errorf("a proof from outside the chain: exit %d: %s", r.code, r.err)
 	}
 	setup("3:6", "96", "weak")
+	setup("0:3", "96", "weak0")
 	for _, c := range []struct {
 		code int
 		args []string
 		want string
 	}{
-		{ExitUsage, []string{"link", at("a.vk"), at("weak.vk"), "-o", at("n.vk")}, "setup --security 97"},
+		{ExitUsage, []string{"link", at("weak0.vk"), at("weak.vk"), "-o", at("n.vk")}, "setup --security 97"},
 		{ExitInput, []string{"link", at("a.vk"), at("a.vk"), "-o", at("n.vk")}, "given again by part 2"},
 		{ExitInput, []string{"link", at("a.pk"), at("b.vk"), "-o", at("n.vk")}, "verifying takes the .vk file"},
 		{ExitInput, []string{"link", at("ab.vk"), at("b.vk"), "-o", at("n.vk")}, "of a chain"},
