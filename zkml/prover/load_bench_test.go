@@ -19,7 +19,8 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
-// products multiplies one input of 16 rows by n matrices of rows x columns weights of 12 bits.
+// products multiplies one input of 16 rows by n matrices of rows x columns weights of 10 bits, which are stored in 2 bytes each. The weights'
+// bounds are powers of two, and 2^12 rows times 2^7 times 2^10 would reach 2^29.
 func products(n, rows, columns int) *zkmltest.Case {
 	b := graph.NewBuilder("products")
 	x := b.Input("x", []int{16, rows}, -128, 127, 1)
@@ -31,7 +32,7 @@ func products(n, rows, columns int) *zkmltest.Case {
 			for i := from; i < to; i++ {
 				rng := rand.NewPCG(uint64(k), uint64(i))
 				for j := range v[i*block : min(len(v), (i+1)*block)] {
-					v[i*block+j] = int32(rng.Uint64()>>54) - 500
+					v[i*block+j] = int32(rng.Uint64()>>54) - 512
 				}
 			}
 		})
@@ -70,8 +71,35 @@ func (s *sums) of(prefix string) (ms float64) {
 	return ms
 }
 
+// layerSides are those of a matrix of BenchmarkLoad.
+var layerSides = [2]int{1 << 12, 1 << 14}
+
+// TestLoadLayer checks that the program of BenchmarkLoad is valid and has a plan. It makes the weights of a single column (3 ms).
+func TestLoadLayer(t *testing.T) {
+	c := products(5, layerSides[0], 1)
+	for _, id := range c.Program.Params() {
+		if width := c.Weights.Of(id).Width(); width != 2 {
+			t.Errorf("weights of %d bytes, expected 2", width)
+		}
+		c.Program.Tensors[id].Shape[1] = layerSides[1]
+	}
+	for _, id := range c.Program.Outputs {
+		c.Program.Tensors[id].Shape[1] = layerSides[1]
+	}
+	if err := c.Program.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.ForProgram(c.Program, plan.Commits{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := p.Stacks[plan.Parameters].Vars; got != 29 {
+		t.Errorf("parameters of 2^%d entries, expected 2^29", got)
+	}
+}
+
 // layerKey is the key of five matrices with those sides, and an input.
-func layerKey(b *testing.B, q *device.Queue, sides []int) (*ProvingKey, []int32) {
+func layerKey(b *testing.B, q *device.Queue, sides [2]int) (*ProvingKey, []int32) {
 	start := time.Now()
 	c := products(5, sides[0], sides[1])
 	made := time.Since(start)
@@ -91,7 +119,7 @@ func BenchmarkNarrow(b *testing.B) {
 		if q.OnHost() {
 			b.Skip("no key is narrow on the CPU")
 		}
-		pk, x := layerKey(b, q, []int{1 << 12, 1 << 14})
+		pk, x := layerKey(b, q, layerSides)
 		for _, form := range []Form{Wide, Narrow} {
 			b.Run([]string{Wide: "wide", Narrow: "narrow"}[form], func(b *testing.B) {
 				r := pk.OnAs(q.Device(), form)
@@ -126,9 +154,9 @@ func BenchmarkNarrow(b *testing.B) {
 // the bus, widen-ms making words of them, alloc-ms getting as much memory as the key has, and, of one traced load, the device's times of the copies, of each kind of kernel and of waiting.
 func BenchmarkLoad(b *testing.B) {
 	devices(b, func(b *testing.B, q *device.Queue) {
-		sides := []int{1 << 12, 1 << 14}
+		sides := layerSides
 		if q.Device().Kind() != device.CUDA {
-			sides = []int{1 << 6, 1 << 8}
+			sides = [2]int{1 << 6, 1 << 8}
 		}
 		pk, _ := layerKey(b, q, sides)
 		var via *Uploader
