@@ -25,7 +25,7 @@ type Argument struct {
 
 // Labels of the two arguments; they separate the domains of the transcripts.
 const (
-	labelProgram = "zkwarp zkml inference 4"
+	labelProgram = "zkwarp zkml inference 5"
 	labelWeights = "zkwarp zkml weights 1"
 )
 

@@ -3,7 +3,6 @@ package zkml
 import (
 	"crypto/sha256"
 	"encoding/binary"
-	"hash"
 	"slices"
 	"sync"
 	"unsafe"
@@ -22,13 +21,14 @@ type Digests struct {
 	Roots []merkle.Digest
 }
 
-// Labels of the two digests; they separate their domains.
+// Labels of the two digests and of what they are made of; they separate their domains.
 const (
 	labelInput  = "zkwarp zkml input\n"
 	labelOutput = "zkwarp zkml output\n"
+	labelBlock  = "zkwarp zkml values\n"
 )
 
-// DigestsOf hashes the public inputs x and outputs y, both at the same time.
+// DigestsOf hashes the public inputs x and outputs y, on all processors.
 func DigestsOf(x, y []int32) Digests {
 	d := NewDigester(x, len(y))
 	d.Output(y)
@@ -38,72 +38,96 @@ func DigestsOf(x, y []int32) Digests {
 // Digester makes the digests of a statement whose outputs arrive in parts. It hashes
 // a part while the caller gets the next one.
 type Digester struct {
-	parts  chan []int32
-	inputs sync.WaitGroup
-	done   chan struct{}
-	close  sync.Once
-	d      Digests
+	input, output values
+	done          sync.Once
+	d             Digests
 }
 
 // NewDigester begins the digests of inputs x and of a number of outputs, none of which
 // may be changed before Digests has returned. Digests must be called in the end.
 func NewDigester(x []int32, outputs int) *Digester {
-	d := &Digester{parts: make(chan []int32, 64), done: make(chan struct{})}
-	d.inputs.Go(func() {
-		h := newValues(labelInput, len(x))
-		h.write(x)
-		d.d.Input = h.sum()
-	})
-	go func() {
-		defer close(d.done)
-		h := newValues(labelOutput, outputs)
-		for v := range d.parts {
-			h.write(v)
-		}
-		d.d.Output = h.sum()
-	}()
+	d := &Digester{input: values{label: labelInput, n: len(x)}, output: values{label: labelOutput, n: outputs}}
+	d.input.write(x)
 	return d
 }
 
 // Output is the next part of the outputs. No part may follow Digests.
-func (d *Digester) Output(y []int32) { d.parts <- y }
+func (d *Digester) Output(y []int32) { d.output.write(y) }
 
 // Digests waits for the digests. The output's means nothing unless the parts have the
 // number of values that NewDigester was given.
 func (d *Digester) Digests() Digests {
-	d.close.Do(func() { close(d.parts) })
-	d.inputs.Wait()
-	<-d.done
+	d.done.Do(func() { d.d.Input, d.d.Output = d.input.sum(), d.output.sum() })
 	return d.d
 }
 
+// digestBlock is the number of values that are hashed by themselves.
+const digestBlock = 1 << 16
+
 // values hashes a list: SHA-256 of the label, of the number of values in 64 bits and
-// of the values in 32 bits each, all little-endian. No two lists of a label have the
-// same bytes.
-type values struct{ h hash.Hash }
-
-func newValues(label string, n int) values {
-	h := sha256.New()
-	h.Write(binary.LittleEndian.AppendUint64([]byte(label), uint64(n)))
-	return values{h}
+// of the digests of its blocks in order. A block is digestBlock values, the last one
+// less, and its digest SHA-256 of labelBlock and of the values in 32 bits each. All
+// numbers are little-endian. No two lists of a label have the same bytes, unless two
+// blocks have the same digest.
+type values struct {
+	label  string
+	n      int
+	blocks []*[32]byte // of the whole ones, as soon as they are done
+	work   sync.WaitGroup
+	rest   [][]int32 // the parts of the block that is not whole
+	have   int       // values in rest
 }
 
-func (s values) write(v []int32) {
-	if littleEndian {
-		s.h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v)))
-		return
-	}
-	var block [1 << 14]byte
-	for part := range slices.Chunk(v, len(block)/4) {
-		for i, x := range part {
-			binary.LittleEndian.PutUint32(block[4*i:], uint32(x))
+// write takes the next values. Blocks that are whole are hashed beside the caller.
+func (s *values) write(v []int32) {
+	for len(v) > 0 {
+		n := min(digestBlock-s.have, len(v))
+		s.rest, s.have, v = append(s.rest, v[:n:n]), s.have+n, v[n:]
+		if s.have < digestBlock {
+			return
 		}
-		s.h.Write(block[:4*len(part)])
+		parts, to := s.rest, new([32]byte)
+		s.rest, s.have, s.blocks = nil, 0, append(s.blocks, to)
+		s.work.Go(func() { *to = hashBlock(parts) })
 	}
 }
 
-func (s values) sum() (d [32]byte) {
-	s.h.Sum(d[:0])
+func (s *values) sum() (d [32]byte) {
+	h := sha256.New()
+	h.Write(binary.LittleEndian.AppendUint64([]byte(s.label), uint64(s.n)))
+	var last [32]byte
+	if s.have > 0 {
+		last = hashBlock(s.rest)
+	}
+	s.work.Wait()
+	for _, b := range s.blocks {
+		h.Write(b[:])
+	}
+	if s.have > 0 {
+		h.Write(last[:])
+	}
+	h.Sum(d[:0])
+	return d
+}
+
+// hashBlock is the digest of a block whose values lie in parts.
+func hashBlock(parts [][]int32) (d [32]byte) {
+	h := sha256.New()
+	h.Write([]byte(labelBlock))
+	for _, v := range parts {
+		if littleEndian {
+			h.Write(unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v)))
+			continue
+		}
+		var buffer [1 << 12]byte
+		for part := range slices.Chunk(v, len(buffer)/4) {
+			for i, x := range part {
+				binary.LittleEndian.PutUint32(buffer[4*i:], uint32(x))
+			}
+			h.Write(buffer[:4*len(part)])
+		}
+	}
+	h.Sum(d[:0])
 	return d
 }
 

@@ -82,13 +82,22 @@ def committed(key, commitments):
     check(len(commitments) == len(tensors), "input" if g.secret_inputs or not tensors else "output")
     for (name, poly, i), params, data in zip(tensors, key.settings[0][1][3:], commitments):
         t, b, side = g.tensors[i], Bytes(data), name.split()[-1]
-        b.magic(b"ZKWCOMM\n", 4)
+        b.magic(b"ZKWCOMM\n", 5)
         form = [params.n, params.numbers[4], params.numbers[10], params.numbers[7], len(t.shape)] + t.shape
         form = hashlib.sha256(b"zkwarp zkml committed tensor 1\n" + struct.pack("<%dI" % len(form), *form)).digest()
         check(b.take(32) == form, side)
         out.append(Stack(name, [(poly, t.vars)], params, b.words(8), max(t.vars + 1, 9)))
         b.end()
     return out
+
+
+def hashed(name, values):
+    """The digest of the public values of one side of a statement."""
+    def digest(data):
+        return hashlib.sha256(data).digest()
+    blocks = [values[i:i + (1 << 16)] for i in range(0, len(values), 1 << 16)]
+    parts = [digest(b"zkwarp zkml values\n" + struct.pack("<%di" % len(b), *b)) for b in blocks]
+    return digest(b"zkwarp zkml %s\n" % name.encode() + struct.pack("<Q", len(values)) + b"".join(parts))
 
 
 def inference(key, x, y, commitments, data, context=b"", weights=None):
@@ -105,11 +114,10 @@ def inference(key, x, y, commitments, data, context=b"", weights=None):
             check(len(v) == product(t.shape) and all(t.lo <= e <= t.hi for e in v), name)
     (_, inputs, _), (_, outputs, _) = sides
     secret = committed(key, commitments)
-    digests = [hashlib.sha256(b"zkwarp zkml %s\n" % name.encode() + struct.pack("<Q%di" % len(v), len(v), *v)).digest()
-               for v, _, name in sides]
+    digests = [hashed(name, v) for v, _, name in sides]
     a = Argument(data)
     rd, t = a.rd, a.t
-    rd.magic(b"ZKWPROF\n", 4)
+    rd.magic(b"ZKWPROF\n", 5)
     check(rd.take(32) == key.digest, "key digest")
     for own, (_, _, name) in zip(digests, sides):
         check(rd.take(32) == own, name + " binding")
@@ -121,7 +129,7 @@ def inference(key, x, y, commitments, data, context=b"", weights=None):
     ts = g.tensors
     params = Stack("parameters", [(("t", i), ts[i].vars) for i in g.params], pp, key.root)
     stacks = ([params] if params.place else []) + secret
-    t.bytes(b"zkwarp zkml inference 4")
+    t.bytes(b"zkwarp zkml inference 5")
     t.bytes(key.digest)
     if key.committed:
         a.commit(params)
