@@ -120,7 +120,7 @@ func commitments(list []*zkml.CommittedTensor) (n int) {
 }
 
 // PartStatement is what the proof of part k must be of: inputs from the chain's statement and from what the proofs of the parts before say of their
-// outputs, outputs as the proof says. Values and roots of inputs are never those that the part's own proof names.
+// outputs, outputs as the proof says. Values and roots of inputs are never those that the part's own proof names. Values share the memory of s and proof.
 func (c *Chain) PartStatement(k int, s *zkml.Statement, proof *Proof) (*zkml.Statement, error) {
 	out := &zkml.Statement{}
 	fail := func(i int, err error) (*zkml.Statement, error) {
@@ -138,6 +138,10 @@ func (c *Chain) PartStatement(k int, s *zkml.Statement, proof *Proof) (*zkml.Sta
 		v, err := c.public(source, s, proof)
 		if err != nil {
 			return fail(i, err)
+		}
+		if out.X == nil { // mostly all there is: no copy
+			out.X = v[:len(v):len(v)]
+			continue
 		}
 		out.X = append(out.X, v...)
 	}

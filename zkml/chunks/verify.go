@@ -4,7 +4,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -61,18 +63,41 @@ func VerifyStatement(c *Chain, s *zkml.Statement, proof *Proof, opts *Options) e
 	if err := c.checkOutputs(s, proof); err != nil {
 		return err
 	}
-	for k, vk := range c.keys {
-		part, err := c.PartStatement(k, s, proof)
-		if err != nil {
-			return reject(zkml.CheckInput, err)
+	return c.verifyParts(s, proof, opts)
+}
+
+// verifyParts verifies the proofs of all parts, on all processors. What it returns is the failure of the first part that has one: once it is known,
+// later ones are not begun.
+func (c *Chain) verifyParts(s *zkml.Statement, proof *Proof, opts *Options) error {
+	errs := make([]error, len(c.keys))
+	var first atomic.Int64 // of those that failed
+	first.Store(int64(len(errs)))
+	parallel.For(len(errs), 1, func(lo, hi int) {
+		for k := lo; k < hi && int64(k) < first.Load(); k++ {
+			if errs[k] = c.verifyPart(k, s, proof, opts); errs[k] == nil {
+				continue
+			}
+			for was := first.Load(); int64(k) < was && !first.CompareAndSwap(was, int64(k)); was = first.Load() {
+			}
 		}
-		o := &zkml.Options{Context: c.Context(k, opts.Context)}
-		if opts.Weights != nil {
-			o.Weights = opts.Weights[k]
-		}
-		if err := zkml.VerifyStatement(vk, part, proof.Proofs[k], o); err != nil {
-			return fmt.Errorf("chain: part %d of %d: %w", k+1, n, err)
-		}
+	})
+	if k := int(first.Load()); k < len(errs) {
+		return errs[k]
+	}
+	return nil
+}
+
+func (c *Chain) verifyPart(k int, s *zkml.Statement, proof *Proof, opts *Options) error {
+	part, err := c.PartStatement(k, s, proof)
+	if err != nil {
+		return reject(zkml.CheckInput, err)
+	}
+	o := &zkml.Options{Context: c.Context(k, opts.Context)}
+	if opts.Weights != nil {
+		o.Weights = opts.Weights[k]
+	}
+	if err := zkml.VerifyStatement(c.keys[k], part, proof.Proofs[k], o); err != nil {
+		return fmt.Errorf("chain: part %d of %d: %w", k+1, len(c.keys), err)
 	}
 	return nil
 }
@@ -110,7 +135,7 @@ func (c *Chain) checkStatement(s *zkml.Statement) error {
 
 // checkOutputs compares the statement's outputs, values and commitments, with those that the parts' proofs are to be for.
 func (c *Chain) checkOutputs(s *zkml.Statement, proof *Proof) error {
-	var y []int32
+	y, same := s.Y, true // what is left of y, and whether all before is as it should be
 	rest := s.Commitments[commitments(c.givenAs):]
 	for i, source := range c.outputs {
 		t := c.ends[source.Part].out[source.Index]
@@ -119,7 +144,8 @@ func (c *Chain) checkOutputs(s *zkml.Statement, proof *Proof) error {
 			if err != nil {
 				return reject(zkml.CheckFormat, fmt.Errorf("output %d: %w", i, err))
 			}
-			y = append(y, v...)
+			same = same && len(v) <= len(y) && equal(v, y[:len(v)])
+			y = y[min(len(v), len(y)):]
 			continue
 		}
 		root, err := c.root(source, s, proof)
@@ -131,10 +157,24 @@ func (c *Chain) checkOutputs(s *zkml.Statement, proof *Proof) error {
 		}
 		rest = rest[1:]
 	}
-	if !slices.Equal(y, s.Y) {
+	if !same || len(y) > 0 {
 		return reject(zkml.CheckOutputBind, errors.New("the parts' outputs are not the chain's"))
 	}
 	return nil
+}
+
+// equal is slices.Equal on all processors.
+func equal(a, b []int32) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	var other atomic.Bool
+	parallel.For(len(a), 1<<16, func(lo, hi int) {
+		if !slices.Equal(a[lo:hi], b[lo:hi]) {
+			other.Store(true)
+		}
+	})
+	return !other.Load()
 }
 
 func reject(check string, err error) error { return &zkml.Rejection{Check: check, Err: err} }

@@ -16,7 +16,7 @@ func TestMutants(t *testing.T) {
 			}
 `, Tests: "TestCommittedCheats"},
 		{Name: "committed outputs not compared", File: verify, Old: "if rest[0].Root != root {", New: "if rest[0].Root != root && false {", Tests: "TestCommittedCheats"},
-		{Name: "public outputs not compared", File: verify, Old: "if !slices.Equal(y, s.Y) {", New: "if !slices.Equal(y, s.Y) && false {", Tests: "TestChain|TestCommittedCheats"},
+		{Name: "public outputs not compared", File: verify, Old: "if !same || len(y) > 0 {", New: "if false && !same {", Tests: "TestChain|TestCommittedCheats"},
 		{Name: "formats of the statement not compared", File: verify, Old: "if s.Commitments[i].Format != t.Format {", New: "if s.Commitments[i].Format != t.Format && false {", Tests: "TestCommittedCheats"},
 		{Name: "formats of wires not compared", File: chain, Old: "case reader.Format != source.Format:", New: "case reader.Format != source.Format && false:", Tests: "TestCommittedWiring"},
 		{Name: "sides of wires not compared", File: chain, Old: "return alike(t, as, c.ends", New: "return nil\n\t\t\treturn alike(t, as, c.ends", Tests: "TestCommittedWiring"},

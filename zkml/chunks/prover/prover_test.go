@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
+	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
@@ -159,6 +161,8 @@ func TestChain(t *testing.T) {
 		{"no proof", x, y, nil, opts, zkml.CheckFormat},
 		{"another input", append([]int32{x[0] ^ 1}, x[1:]...), y, p.result.Proof, opts, zkml.CheckInputBind},
 		{"another output", x, append([]int32{y[0] ^ 1}, y[1:]...), p.result.Proof, opts, zkml.CheckOutputBind},
+		{"an output less", x, y[:len(y)-1], p.result.Proof, opts, zkml.CheckOutputBind},
+		{"an output more", x, append(slices.Clone(y), 0), p.result.Proof, opts, zkml.CheckOutputBind},
 	} {
 		var rejection *zkml.Rejection
 		if err := chunks.Verify(p.chain, k.x, k.y, k.proof, k.opts); !errors.As(err, &rejection) || rejection.Check != k.check {
@@ -167,6 +171,15 @@ func TestChain(t *testing.T) {
 	}
 	if err := chunks.Verify(p.chain, x, y, p.result.Proof, nil); !errors.Is(err, zkml.ErrRejected) {
 		t.Errorf("another context: %v", err)
+	}
+	// Parts are verified side by side; the first that fails is reported.
+	spoiled := copied(p.result.Proof)
+	for k := 2; k >= 0; k-- {
+		spoiled.Proofs[k] = spoiled.Proofs[k][:len(spoiled.Proofs[k])-1]
+		want := fmt.Sprintf("chain: part %d of 3: ", k+1)
+		if err := chunks.Verify(p.chain, x, y, spoiled, opts); zkml.FailedCheck(err) != zkml.CheckFormat || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("parts from %d on are spoiled: %v, expected %q", k+1, err, want)
+		}
 	}
 	// A proof of the same part outside the chain does not hold in it.
 	first, err := p.chain.PartInput(0, x, nil)
@@ -238,6 +251,31 @@ func TestChain(t *testing.T) {
 			}
 		}
 	})
+}
+
+// BenchmarkVerify verifies one part with the scores of a language model: 64 rows of 50257.
+func BenchmarkVerify(b *testing.B) {
+	c := zkmltest.Product(1, 64, 4, 50257, false)
+	q := devicetest.Queue(b, devicetest.Open(b, "cpu"))
+	vk, pk, err := prover.Setup(q, c.Program, c.Weights, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	chain, err := chunks.Link([]*zkml.VerifyingKey{vk})
+	if err != nil {
+		b.Fatal(err)
+	}
+	r, err := prover.Prove(q, pk, c.X, &prover.Options{Context: chain.Context(0, nil)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	proof := &chunks.Proof{Y: [][]int32{r.Y}, Roots: make([][]merkle.Digest, 1), Proofs: [][]byte{r.Proof}}
+	y := slices.Clone(r.Y) // as read from another file
+	for b.Loop() {
+		if err := chunks.Verify(chain, c.X, y, proof, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
 }
 
 // TestErrors sees that errors of all devices come back, and that parts behind a failed one are not begun.
