@@ -67,6 +67,9 @@ func (b *Builder) addTable(t Table) int {
 	if len(t.Y) > 0 {
 		t.YLo, t.YHi = int64(slices.Min(t.Y)), int64(slices.Max(t.Y))
 	}
+	if len(t.Y) > 0 && t.size() == nil && len(t.Y) == t.Rows() && t.isClamp() {
+		t.Clamp, t.Y = true, nil
+	}
 	for i := range b.p.Tables {
 		if b.p.Tables[i].equal(&t) {
 			return i

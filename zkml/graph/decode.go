@@ -124,10 +124,7 @@ func (r decoder) contents(t *Table) {
 			r.Fail("table %q is %s, expected its values to follow", t.Name, t.Kind)
 			return
 		}
-		t.Y = make([]int32, t.Rows())
-		for j := range t.Y {
-			t.Y[j] = t.clampAt(j)
-		}
+		t.Clamp = true
 	case tableValues:
 		t.Y = r.Ints(t.Rows(), width(interval{t.YLo, t.YHi}), "the values of a table")
 		if t.Y != nil && t.isClamp() {

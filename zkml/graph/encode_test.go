@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"reflect"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -95,6 +96,57 @@ func roundTrip(t *testing.T, build func(testing.TB) (*Program, *Weights, []int32
 	}
 	if !reflect.DeepEqual(w, v) {
 		t.Fatal("decoded weights differ")
+	}
+}
+
+// TestDescribedTables decodes a program of 3 kB whose clamps have 2^23 rows, the most there may be, and plans to hold none of them: 33 MB as words.
+func TestDescribedTables(t *testing.T) {
+	b := NewBuilder("clamps")
+	x := b.Input("x", []int{1}, -9, 9, 1)
+	var terms []Term
+	for k := range int32(MaxTableRows >> MaxTableBits) {
+		table := b.Table("clamp", MaxTableBits, clampTable(MaxTableBits, -k, 7))
+		terms = append(terms, Term{1, b.Lookup("y", x, 0, table, 1)})
+	}
+	p, _, err := b.Build(b.Linear("sum", terms, 0, 1), NoPost, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, err := p.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	q, err := DecodeProgram(code)
+	runtime.ReadMemStats(&after)
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := after.TotalAlloc - before.TotalAlloc
+	t.Logf("%d bytes of program took %d bytes of memory", len(code), took)
+	if len(code) > 4<<10 || took > 64<<10 {
+		t.Errorf("%d bytes of program took %d of memory, expected at most 64 KiB", len(code), took)
+	}
+	for k := range int64(MaxTableRows >> MaxTableBits) {
+		table := &q.Tables[k]
+		for _, x := range []int64{-1 << 17, -9, -1, 0, 5, 8, 1<<17 - 1} {
+			if got, want := table.At(x), int32(min(max(x, -k), 7)); got != want {
+				t.Errorf("table %d is %d at %d, expected %d", k, got, x, want)
+			}
+		}
+		if !slices.Equal(table.Values(), clampTable(MaxTableBits, -int32(k), 7)) {
+			t.Errorf("table %d has other values", k)
+		}
+	}
+	again, err := q.Encode()
+	if err != nil || !bytes.Equal(again, code) {
+		t.Errorf("encoded again as something else, %v", err)
+	}
+	// Who spells a clamp out has the same program.
+	q.Tables[3].Clamp, q.Tables[3].Y = false, q.Tables[3].Values()
+	if again, err = q.Encode(); err != nil || !bytes.Equal(again, code) {
+		t.Errorf("spelled out, a clamp is encoded as something else, %v", err)
 	}
 }
 

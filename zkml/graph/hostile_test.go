@@ -6,7 +6,7 @@ import (
 	"github.com/zkwarp/zkwarp/internal/hostile"
 )
 
-// TestHostileBytes damages a program of every operation, and weights. Tables may be named by two bytes and take 2^23 rows in all.
+// TestHostileBytes damages a program of every operation, and weights.
 func TestHostileBytes(t *testing.T) {
 	p, w, _ := composed(t)
 	program, err := p.Encode()
@@ -17,7 +17,7 @@ func TestHostileBytes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	hostile.Test(t, hostile.Decoder{Name: "program", Code: program, Memory: 1 << 26, Decode: func(data []byte) ([]byte, error) {
+	hostile.Test(t, hostile.Decoder{Name: "program", Code: program, Decode: func(data []byte) ([]byte, error) {
 		p, err := DecodeProgram(data)
 		if err != nil {
 			return nil, err

@@ -93,7 +93,7 @@ func moved(k *keyed, l graph.Lookup, at int, by int64) func(*session) error {
 		}
 		q := (int64(signed(x[at]))+l.Half())>>l.Shift + by
 		table := &k.Program.Tables[l.Table]
-		y := table.Y[q+1<<(table.Bits-1)]
+		y := table.At(q)
 		return all(
 			set(l.Y, func(_ *session, v []m31.Element) { v[at] = m31.FromInt(int64(y)) }),
 			add(l.Rem, at, -by<<l.Shift),
@@ -382,15 +382,17 @@ func retabled(t *testing.T, k *keyed, at int) (program func(*graph.Program) *gra
 		t.Fatal(err)
 	}
 	table := &k.Program.Tables[l.Table]
+	y := table.Values()
 	row = int((int64(values[l.X][at])+l.Half())>>l.Shift) + 1<<(table.Bits-1)
-	if by = 1; int64(table.Y[row]) == k.Program.Tensor(l.Y).Hi {
+	if by = 1; int64(y[row]) == k.Program.Tensor(l.Y).Hi {
 		by = -1
 	}
 	return func(p *graph.Program) *graph.Program {
 		q := *p
 		q.Tables = slices.Clone(p.Tables)
-		q.Tables[l.Table].Y = slices.Clone(table.Y)
-		q.Tables[l.Table].Y[row] += int32(by)
+		own := &q.Tables[l.Table]
+		own.Y, own.Clamp = slices.Clone(y), false
+		own.Y[row] += int32(by)
 		return &q
 	}, row, by
 }

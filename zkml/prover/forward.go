@@ -116,7 +116,7 @@ func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 	}
 	half, first := op.Half(), int64(1)<<(t.Bits-1)
 	if !s.q.OnHost() {
-		return s.launch(Source, "zkml_lookup", x.Len(), y.Arg(), rem.Arg(), x.Arg(), table.Arg(), device.U32(int(half)), device.U32(int(op.Shift)), device.U32(int(first)), device.U32(len(t.Y)), device.U32(x.Len()))
+		return s.launch(Source, "zkml_lookup", x.Len(), y.Arg(), rem.Arg(), x.Arg(), table.Arg(), device.U32(int(half)), device.U32(int(op.Shift)), device.U32(int(first)), device.U32(t.Rows()), device.U32(x.Len()))
 	}
 	a, o, r, f := x.Host(), y.Host(), rem.Host(), table.Host()
 	return s.q.Parallel(len(a), 1<<13, func(lo, hi int) {
@@ -136,12 +136,12 @@ func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 func (s *session) table(t *graph.Table) (device.Buffer[m31.Element], error) {
 	for i, columns := range s.tables {
 		for k, at := range columns {
-			if y := s.plan.Tables[i].Columns[k].Y; at != nowhere && &y[0] == &t.Y[0] {
-				return s.at(at, len(y)), nil
+			if at != nowhere && s.plan.Tables[i].Columns[k].Table == t {
+				return s.at(at, t.Rows()), nil
 			}
 		}
 	}
-	b, err := device.Upload(s.q, plan.Embed(t.Y))
+	b, err := device.Upload(s.q, plan.Embed(t.Values()))
 	s.owned = append(s.owned, b)
 	return b, err
 }

@@ -111,8 +111,8 @@ func (l *layout) placeWords(p *graph.Program) {
 	for i := range pl.Tables {
 		columns := make([]place, len(pl.Tables[i].Columns))
 		for k, c := range pl.Tables[i].Columns {
-			if columns[k] = nowhere; c.Y != nil {
-				columns[k] = fixedBit | place(take(&l.fixed, len(c.Y)))
+			if columns[k] = nowhere; c.Table != nil {
+				columns[k] = fixedBit | place(take(&l.fixed, 1<<pl.Tables[i].Bits))
 			}
 		}
 		l.tables = append(l.tables, columns)

@@ -77,13 +77,6 @@ func (s *session) column(c *plan.Affine, out []m31.Element, at int) {
 	}
 }
 
-// rowColumn writes a column of a table from row `at` on.
-func rowColumn(c *plan.Column, out []m31.Element, at int) {
-	for i := range out {
-		out[i] = m31.FromInt(c.At(at + i))
-	}
-}
-
 // fractions writes the leaves of the fractional-sum tree: numerator 1 or minus
 // the multiplicity, denominator alpha - tag - beta c_0 - beta^2 c_1 - ..., and
 // 0/1 beyond the blocks. ch is alpha and beta.
@@ -121,7 +114,7 @@ func (s *session) blockOnHost(l *plan.Leaves, p []m31.Element, d, ch []m31.QM31)
 			power := beta
 			for k := range t.Columns {
 				if l.Rows {
-					rowColumn(&t.Columns[k], column, at)
+					t.Columns[k].Write(column, at)
 				} else {
 					s.column(&l.C[k], column, at)
 				}

@@ -8,6 +8,7 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -15,18 +16,19 @@ import (
 // large, and blocks of every kind of column. Polynomials 0 to 5 are tensors of
 // each number of variables in vars.
 func lookupPlan(rng *rand.Rand, vars []int) *plan.Plan {
-	random := func(n int) (y []int32) {
-		for range n {
-			y = append(y, int32(rng.IntN(2001)-1000))
+	random := func(bits uint8) plan.Column {
+		y := make([]int32, 1<<bits)
+		for i := range y {
+			y[i] = int32(rng.IntN(2001) - 1000)
 		}
-		return y
+		return plan.Column{Table: &graph.Table{Bits: bits, Y: y}}
 	}
 	pl := &plan.Plan{Stacks: make([]plan.Stack, plan.FirstCommitted), Tables: []plan.Table{
 		{Bits: 5, Columns: []plan.Column{{Vars: 5}}, Row: []plan.RowPart{{Vars: 5}}},
-		{Bits: 6, Columns: []plan.Column{{First: -32, Vars: 6}, {Y: random(64)}}, Row: []plan.RowPart{{First: -32, Vars: 6}}},
-		{Bits: 13, Columns: []plan.Column{{First: -16, Shift: 8, Vars: 5}, {First: -128, Vars: 8}, {Y: random(1 << 13)}},
+		{Bits: 6, Columns: []plan.Column{{First: -32, Vars: 6}, random(6)}, Row: []plan.RowPart{{First: -32, Vars: 6}}},
+		{Bits: 13, Columns: []plan.Column{{First: -16, Shift: 8, Vars: 5}, {First: -128, Vars: 8}, random(13)},
 			Row: []plan.RowPart{{First: -16, Vars: 5, Shift: 8}, {Column: 1, First: -128, Vars: 8}}},
-		{Bits: 5, Columns: []plan.Column{{Shift: 3, Vars: 2}, {Y: random(32)}, {Y: random(32)}, {Y: random(32)}},
+		{Bits: 5, Columns: []plan.Column{{Shift: 3, Vars: 2}, random(5), {Table: &graph.Table{Bits: 5, YLo: -9, YHi: 4, Clamp: true}}, random(5)},
 			Row: []plan.RowPart{{Vars: 2, Shift: 3}, {Column: 1, First: -4, Vars: 3}}},
 	}}
 	polys := map[int]int{} // by number of variables: the first of six
@@ -103,7 +105,7 @@ func TestLookupKernels(t *testing.T) {
 			for i, columns := range l.tables {
 				for k, at := range columns {
 					if at != nowhere {
-						copy(fixed[at&^fixedBit:], plan.Embed(pl.Tables[i].Columns[k].Y))
+						pl.Tables[i].Columns[k].Write(fixed[at&^fixedBit:][:1<<pl.Tables[i].Bits], 0)
 					}
 				}
 			}
@@ -164,7 +166,9 @@ func newLayoutOfLeaves(pl *plan.Plan) *layout {
 func tuple(pl *plan.Plan, b *plan.Leaves, values [][]m31.Element, i int) (out []m31.Element) {
 	if b.Rows {
 		for _, c := range pl.Tables[b.Table].Columns {
-			out = append(out, m31.FromInt(c.At(i)))
+			var entry [1]m31.Element
+			c.Write(entry[:], i)
+			out = append(out, entry[0])
 		}
 		return out
 	}

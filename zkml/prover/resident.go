@@ -102,7 +102,8 @@ func loadKeyAs(q *device.Queue, l *layout, pk *ProvingKey, via *Uploader, form F
 	for i, columns := range l.tables {
 		for k, at := range columns {
 			if at != nowhere {
-				copy(rest[int(at&^fixedBit)-stack:], plan.Embed(l.plan.Tables[i].Columns[k].Y))
+				t := &l.plan.Tables[i]
+				t.Columns[k].Write(rest[int(at&^fixedBit)-stack:][:1<<t.Bits], 0)
 			}
 		}
 	}

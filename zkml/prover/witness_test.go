@@ -41,13 +41,13 @@ func TestForgedWitness(t *testing.T) {
 			}
 			q := (int64(signed(x[0])) + l.Half()) >> l.Shift
 			first := int64(1) << (table.Bits - 1)
-			row := min(max(q+move+first, 0), int64(len(table.Y)-1))
+			row := min(max(q+move+first, 0), int64(table.Rows()-1))
 			if row == q+first { // at the table's edge: go the other way
 				row = q - move + first
 			}
 			q2 := row - first
 			return both(
-				set(l.Y, func(_ *session, v []m31.Element) { v[0] = m31.FromInt(int64(table.Y[row])) }),
+				set(l.Y, func(_ *session, v []m31.Element) { v[0] = m31.FromInt(int64(table.At(q2))) }),
 				set(l.Rem, func(_ *session, v []m31.Element) {
 					v[0] = x[0].Add(m31.FromInt(l.Half())).Sub(shift.Mul(m31.FromInt(q2)))
 				}),
@@ -120,7 +120,7 @@ func foreignTable(t *testing.T, k *keyed) *Result {
 		program: func(p *graph.Program) *graph.Program {
 			q := *p
 			q.Tables = slices.Clone(p.Tables)
-			q.Tables[l[0].Table].Y = p.Tables[l[1].Table].Y
+			q.Tables[l[0].Table] = p.Tables[l[1].Table]
 			return &q
 		},
 		// The first table's lookups are counted as the second's, where the

@@ -24,7 +24,7 @@ func TestHostileCalibration(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		hostile.Test(t, hostile.Decoder{Name: name, Code: code, Memory: 1 << 27, Tries: 1000, Decode: func(data []byte) ([]byte, error) {
+		hostile.Test(t, hostile.Decoder{Name: name, Code: code, Memory: 1 << 22, Tries: 1000, Decode: func(data []byte) ([]byte, error) {
 			c, err := quant.Decode(data)
 			if err != nil {
 				return nil, err

@@ -10,7 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/internal/zkmltest"
 )
 
-// TestHostileBytes damages the key of a chain, its proof, and that of a part. Keys may name tables that take 2^23 rows each.
+// TestHostileBytes damages the key of a chain, its proof, and that of a part.
 func TestHostileBytes(t *testing.T) {
 	c := zkmltest.MLP(2, 1, 3, 5, 4)
 	cutting, err := chunks.Cut(c.Program, c.Weights, []int{len(c.Program.Ops) / 2})
@@ -31,7 +31,7 @@ func TestHostileBytes(t *testing.T) {
 		t.Fatal("the first part should hand on what is committed")
 	}
 	for _, d := range []hostile.Decoder{
-		{Name: "key", Code: chain.Encode(), Memory: 1 << 26, Tries: 400, Decode: func(data []byte) ([]byte, error) {
+		{Name: "key", Code: chain.Encode(), Tries: 400, Decode: func(data []byte) ([]byte, error) {
 			c, err := chunks.DecodeChain(data)
 			if err != nil {
 				return nil, err
@@ -52,7 +52,7 @@ func TestHostileBytes(t *testing.T) {
 			}
 			return p.Encode(), nil
 		}},
-		{Name: "verified", Code: r.Proof.Encode(), Tries: 150, Memory: 1 << 24, Decode: func(data []byte) ([]byte, error) {
+		{Name: "verified", Code: r.Proof.Encode(), Tries: 150, Decode: func(data []byte) ([]byte, error) {
 			p, err := chunks.DecodeProof(data)
 			if err != nil {
 				return nil, err

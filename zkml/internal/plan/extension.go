@@ -101,11 +101,53 @@ func (t *rowTables) need(vars int, point []m31.QM31) {
 	}
 }
 
-// column is the extension of a table's listed column at point.
-func (t *rowTables) column(y []int32, point []m31.QM31) (sum m31.QM31) {
+// column is the extension at point of a column that has a Table, read row by row.
+func (t *rowTables) column(c *Column, point []m31.QM31) (sum m31.QM31) {
+	if c.Table.Clamp {
+		return clamp(c.Table, point)
+	}
 	low := min(len(point), rowVars)
+	row := make([]int32, 1<<low)
 	for i, e := range mle.EqTable(point[:len(point)-low]) {
-		sum = sum.Add(weigh(y[i<<low:(i+1)<<low], t[low]).Mul(e))
+		c.Read(row, i<<low)
+		sum = sum.Add(weigh(row, t[low]).Mul(e))
 	}
 	return sum
+}
+
+// clamp is the extension of a clamp table at point: with q = j - 2^(n-1) the sum of YLo
+// over the rows below a = YLo + 2^(n-1), of q over those from a to b = YHi + 2^(n-1), and of
+// YHi over the others, each weighed with eq.
+func clamp(t *graph.Table, point []m31.QM31) m31.QM31 {
+	n := len(point)
+	first := -(int64(1) << (n - 1))
+	end := func(y int64) int { return int(min(max(y-first, 0), 1<<n)) }
+	weightA, indexA := below(end(t.YLo), point)
+	weightB, indexB := below(end(t.YHi), point)
+	inner := indexB.Sub(indexA).Add(weightB.Sub(weightA).MulBase(m31.FromInt(first)))
+	return weightA.MulBase(m31.FromInt(t.YLo)).Add(inner).Add(one.Sub(weightB).MulBase(m31.FromInt(t.YHi)))
+}
+
+// below is the sum of eq(point, j) over all j < end, and that of j eq(point, j). end is at
+// most 2^len(point).
+func below(end int, point []m31.QM31) (weight, sum m31.QM31) {
+	n := len(point)
+	if end == 1<<n {
+		return one, index(0, n, point)
+	}
+	prefix := one // eq of the bits of end that have been gone through
+	for k, r := range point {
+		rest := n - 1 - k
+		if end>>rest&1 == 0 {
+			prefix = prefix.Mul(one.Sub(r))
+			continue
+		}
+		// Those that have a 0 here where end has a 1, and are free from here on.
+		w := prefix.Mul(one.Sub(r))
+		start := end >> (rest + 1) << (rest + 1)
+		weight = weight.Add(w)
+		sum = sum.Add(w.Mul(index(0, rest, point).Add(m31.Lift(m31.New(uint64(start))))))
+		prefix = prefix.Mul(r)
+	}
+	return weight, sum
 }

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/field/m31"
@@ -45,20 +47,70 @@ func TestExtension(t *testing.T) {
 	}
 }
 
-// TestTableColumns compares listed columns of all sizes at one point's last
-// coordinates.
+// TestTableColumns compares columns of tables of all kinds and sizes with their
+// definition, and their extensions at one point's last coordinates (50 ms).
 func TestTableColumns(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
 	point, eq := randomPoint(rng, 15), new(rowTables)
-	for vars := range 15 {
-		y := make([]int32, 1<<vars)
+	check := func(what string, c *Column, want []int32) {
+		t.Helper()
+		elements := make([]m31.Element, len(want))
+		c.Write(elements, 0)
+		if !slices.Equal(elements, Embed(want)) {
+			t.Errorf("%s: other entries", what)
+		}
+		from := rng.IntN(len(want))
+		part := make([]int32, 1+rng.IntN(len(want)-from))
+		if c.Read(part, from); !slices.Equal(part, want[from:from+len(part)]) {
+			t.Errorf("%s: other entries from %d on", what, from)
+		}
+		vars := graph.Log2(len(want))
+		eq.need(vars, point)
+		at := point[len(point)-vars:]
+		if got, want := eq.column(c, at), mle.EvaluateBase(elements, at); got != want {
+			t.Errorf("%s: extension %v, want %v", what, got, want)
+		}
+	}
+	for bits := 1; bits < 15; bits++ {
+		y := make([]int32, 1<<bits)
 		for i := range y {
 			y[i] = int32(rng.Uint32())
 		}
-		eq.need(vars, point)
-		at := point[len(point)-vars:]
-		if got, want := eq.column(y, at), mle.EvaluateBase(Embed(y), at); got != want {
-			t.Errorf("column of 2^%d entries: %v, want %v", vars, got, want)
+		check(fmt.Sprintf("list of %d bits", bits), &Column{Table: &graph.Table{Bits: uint8(bits), Y: y}}, y)
+		half := int64(1) << (bits - 1)
+		for _, r := range [][2]int64{{-half, half - 1}, {-half, -half}, {half - 1, half - 1}, {0, 0}, {-half / 2, half / 3}, {-5 * half, -5 * half}, {7 * half, 7 * half}, {-half, 0}, {-1, half - 1}} {
+			for i := range y {
+				y[i] = int32(min(max(int64(i)-half, r[0]), r[1]))
+			}
+			check(fmt.Sprintf("clamp of %d bits to %v", bits, r), &Column{Table: &graph.Table{Bits: uint8(bits), YLo: r[0], YHi: r[1], Clamp: true}}, y)
+		}
+	}
+	for _, channels := range []int{1, 2, 3, 5} {
+		for _, values := range []int{1, 2, 3, 8, 21} {
+			table := &graph.Table{Kind: graph.Steps, Channels: channels, Limit: 40, YLo: -3, YHi: -4 + int64(values)}
+			for range channels {
+				th := make([]int32, values+1)
+				for i := range th {
+					th[i] = int32(rng.IntN(12)*8 - 48) // some buckets are empty
+				}
+				slices.Sort(th)
+				for i := range th {
+					th[i] = min(max(th[i], -40), 41)
+				}
+				th[0], th[values] = -40, 41
+				table.Lo = append(table.Lo, th...)
+			}
+			pl := tableOf(table)
+			var want [3][]int32
+			for j := range table.Rows() {
+				y, lo, hi := table.StepRow(j/graph.Pow2(values), j%graph.Pow2(values))
+				for k, v := range []int32{y, lo, hi} {
+					want[k] = append(want[k], v)
+				}
+			}
+			for k := range want {
+				check(fmt.Sprintf("part %d of %d channels of %d values", k, channels, values), &pl.Columns[1+k], want[k])
+			}
 		}
 	}
 }

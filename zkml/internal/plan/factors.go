@@ -81,13 +81,13 @@ func (p *Plan) StackEq(s *Stack, c *Claim, at []m31.QM31) m31.QM31 {
 }
 
 // extensions are the extensions of a table's columns at point. Cost: a product
-// for every listed entry.
+// for every entry of a column that has a Table, unless that is a clamp.
 func (t *Table) extensions(point []m31.QM31, eq *rowTables) []m31.QM31 {
 	out := make([]m31.QM31, len(t.Columns))
 	for i := range t.Columns {
 		c := &t.Columns[i]
-		if c.Y != nil {
-			out[i] = eq.column(c.Y, point)
+		if c.Table != nil {
+			out[i] = eq.column(c, point)
 			continue
 		}
 		out[i] = m31.Lift(m31.FromInt(c.First)).Add(index(c.Shift, c.Vars, point))

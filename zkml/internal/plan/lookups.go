@@ -63,25 +63,20 @@ func tableOf(t *graph.Table) Table {
 	case graph.Binary:
 		return Table{
 			Name: t.Name, Bits: a + b,
-			Columns: []Column{{First: -half(t.Bits), Shift: b, Vars: a}, {First: -half(t.Bits2), Vars: b}, {Y: t.Y}},
+			Columns: []Column{{First: -half(t.Bits), Shift: b, Vars: a}, {First: -half(t.Bits2), Vars: b}, {Table: t}},
 			Row:     []RowPart{{Column: 0, First: -half(t.Bits), Vars: a, Shift: b}, {Column: 1, First: -half(t.Bits2), Vars: b}},
 		}
 	case graph.Steps:
 		values, channels := graph.Log2(int(t.YHi-t.YLo)+1), graph.Log2(t.Channels)
-		n := 1 << (values + channels)
-		y, lo, hi := make([]int32, n), make([]int32, n), make([]int32, n)
-		for j := range n {
-			y[j], lo[j], hi[j] = t.StepRow(j>>values, j&(1<<values-1))
-		}
 		return Table{
 			Name: t.Name, Bits: values + channels,
-			Columns: []Column{{Shift: values, Vars: channels}, {Y: y}, {Y: lo}, {Y: hi}},
+			Columns: []Column{{Shift: values, Vars: channels}, {Table: t, Part: graph.StepValue}, {Table: t, Part: graph.StepFirst}, {Table: t, Part: graph.StepEnd}},
 			Row:     []RowPart{{Column: 0, Vars: channels, Shift: values}, {Column: 1, First: t.YLo, Vars: values}},
 		}
 	}
 	return Table{
 		Name: t.Name, Bits: a,
-		Columns: []Column{{First: -half(t.Bits), Vars: a}, {Y: t.Y}},
+		Columns: []Column{{First: -half(t.Bits), Vars: a}, {Table: t}},
 		Row:     []RowPart{{First: -half(t.Bits), Vars: a}},
 	}
 }

@@ -94,20 +94,42 @@ type AxisIndex struct {
 // MaxColumns is the most columns of a table.
 const MaxColumns = 4
 
-// Column is one column of a table. Row j has Y[j], or if there is no Y,
-// First + (j >> Shift & (2^Vars - 1)).
+// Column is one column of a table. Row j has First + (j >> Shift & (2^Vars - 1)),
+// or if there is a Table, what that has in row j: the value, or the Part of a
+// table of steps. A plan has no entries of its own.
 type Column struct {
 	First       int64
 	Shift, Vars int
-	Y           []int32
+	Table       *graph.Table
+	Part        graph.StepPart
 }
 
-// At is the entry of row j.
-func (c *Column) At(j int) int64 {
-	if c.Y != nil {
-		return int64(c.Y[j])
+// Read writes the entries from row `at` on to out. The column must have a Table.
+func (c *Column) Read(out []int32, at int) {
+	if c.Table.Kind == graph.Steps {
+		c.Table.ReadSteps(c.Part, out, at)
+		return
 	}
-	return c.First + int64(j>>c.Shift&(1<<c.Vars-1))
+	c.Table.Read(out, at)
+}
+
+// Write writes the entries from row `at` on to out as field elements.
+func (c *Column) Write(out []m31.Element, at int) {
+	if c.Table == nil {
+		for i := range out {
+			out[i] = m31.FromInt(c.First + int64((at+i)>>c.Shift&(1<<c.Vars-1)))
+		}
+		return
+	}
+	var block [512]int32
+	for len(out) > 0 {
+		part := block[:min(len(out), len(block))]
+		c.Read(part, at)
+		for i, v := range part {
+			out[i] = m31.FromInt(int64(v))
+		}
+		out, at = out[len(part):], at+len(part)
+	}
 }
 
 // RowPart is what one column of a tuple says about the row that holds it:

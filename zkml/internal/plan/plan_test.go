@@ -79,7 +79,7 @@ func (x *tables) count() {
 
 func row(t *plan.Table, j int) (key tuple) {
 	for k := range t.Columns {
-		key[k] = m31.FromInt(t.Columns[k].At(j))
+		t.Columns[k].Write(key[k:k+1], j)
 	}
 	return key
 }
