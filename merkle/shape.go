@@ -121,8 +121,8 @@ func (s Shape) Missing(indices []int) ([]Node, error) {
 	if err := s.check(indices); err != nil {
 		return nil, err
 	}
-	var out []Node
 	known := Distinct(indices)
+	out := make([]Node, 0, len(known)*s.Depth())
 	for level, a := range s.Arities() {
 		known = walk(known, a, func(parent, lo, hi int) {
 			for c := parent * a; c < (parent+1)*a; c++ {

@@ -3,9 +3,11 @@ package prover
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/merkle"
 )
 
@@ -65,26 +67,36 @@ type Request[W field.Base[W]] struct {
 // to it and one of all rows and digests back.
 func OpenAll[W field.Base[W]](q *device.Queue, requests []Request[W]) ([]*merkle.OpeningOf[W], error) {
 	out := make([]*merkle.OpeningOf[W], len(requests))
-	var positions []uint64
-	rows, total := make([]int, len(requests)), 0 // the rows of each, and all words
-	for i, r := range requests {
-		if q.OnHost() {
+	if q.OnHost() {
+		for i, r := range requests {
 			p, err := r.Tree.Gather(q, r.Words, r.Layout, r.Indices)
 			if err != nil {
 				return nil, err
 			}
 			out[i] = p.opening
-			continue
 		}
-		t := r.Tree
-		known, missing, err := t.check(q, r.Words, r.Layout, r.Indices)
-		if err != nil {
-			return nil, err
+		return out, q.Err()
+	}
+	rows, parts, errs := make([]int, len(requests)), make([][]uint64, len(requests)), make([]error, len(requests))
+	parallel.For(len(requests), 1, func(lo, hi int) {
+		for i := lo; i < hi; i++ {
+			r := &requests[i]
+			known, missing, err := r.Tree.check(q, r.Words, r.Layout, r.Indices)
+			if err != nil {
+				errs[i] = err
+				continue
+			}
+			rows[i] = len(known)
+			out[i] = &merkle.OpeningOf[W]{Rows: make([]W, len(known)*r.Tree.shape.RowWords), Siblings: make([]merkle.DigestOf[W], len(missing))}
+			parts[i] = r.Tree.positions(make([]uint64, 0, len(known)+len(missing)), r.Layout, known, missing)
 		}
-		rows[i] = len(known)
-		out[i] = &merkle.OpeningOf[W]{Rows: make([]W, len(known)*t.shape.RowWords), Siblings: make([]merkle.DigestOf[W], len(missing))}
-		positions = t.positions(positions, r.Layout, known, missing)
-		total += len(out[i].Rows) + digestWords*len(missing)
+	})
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	positions, total := slices.Concat(parts...), 0
+	for _, o := range out {
+		total += len(o.Rows) + digestWords*len(o.Siblings)
 	}
 	if total == 0 {
 		return out, q.Err()

@@ -63,8 +63,22 @@ func MemoryM31(p *whir.M31Params) (commitment, opening int64) {
 	return commitBytes(p.Inner(), 0), openBytes(p.Inner())
 }
 
-// MemoryShedM31 is MemoryM31 for a commitment without codewords ([CommittedM31.Shed]): its tree, and what opening it takes with the
-// codewords for a while.
-func MemoryShedM31(p *whir.M31Params) (tree, opening int64) {
-	return treeBytes(p.Inner(), 0), openBytes(p.Inner()) + codeBytes(p.Inner(), 0)
+// MemoryShedM31 is the device memory that a commitment without codewords takes ([CommittedM31.Shed]), its tree, and that of its codewords, which an
+// opening takes for a while besides what MemoryM31 says.
+func MemoryShedM31(p *whir.M31Params) (tree, codewords int64) {
+	return treeBytes(p.Inner(), 0), codeBytes(p.Inner(), 0)
+}
+
+// MemoryOpeningsM31 is about the device memory that OpenAllM31 takes besides the commitments; shed says which of these have no codewords.
+func MemoryOpeningsM31(params []*whir.M31Params, shed []bool) int64 {
+	var kept, most, codes int64
+	for i, p := range params {
+		k, steps := openParts(p.Inner())
+		kept += k
+		most = max(most, steps)
+		if shed[i] {
+			codes += codeBytes(p.Inner(), 0)
+		}
+	}
+	return kept + max(most, codes)
 }

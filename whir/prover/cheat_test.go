@@ -384,7 +384,11 @@ func TestFalseHalves(t *testing.T) {
 	point := many(8, s.qm31)
 	last := point[7]
 	truth := mle.EvaluateBase(table, point)
-	_, known, err := c.halves(q, []whir.M31Claim{{Point: point}})
+	sums, err := c.halves(q, []whir.M31Claim{{Point: point}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	known, err := sums.read(q)
 	if err != nil {
 		t.Fatal(err)
 	}

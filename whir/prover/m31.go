@@ -163,25 +163,93 @@ func (c *CommittedM31) Open(q *device.Queue, tr *transcriptprover.Transcript, cl
 }
 
 func (c *CommittedM31) open(q *device.Queue, tr sponge[m31.Element, m31.QM31], claims []whir.M31Claim) (*whir.M31Proof, error) {
-	for i, claim := range claims {
-		if len(claim.Point) != c.params.Vars() {
-			return nil, fmt.Errorf("whir: open: claim %d has %d variables, want %d", i, len(claim.Point), c.params.Vars())
+	proofs, err := openAllM31(q, tr, []OpeningM31{{Committed: c, Claims: claims}})
+	if err != nil {
+		return nil, fmt.Errorf("whir: open: %w", err)
+	}
+	return proofs[0], nil
+}
+
+// OpeningM31 is a commitment with claims about its table, and what to call it in errors.
+type OpeningM31 struct {
+	Name      string
+	Committed *CommittedM31
+	Claims    []whir.M31Claim
+}
+
+// OpenAllM31 is Open of several commitments on q's device, one after the other on one transcript. The proofs are those that Open gives; but all openings are
+// enqueued before the host waits for the first of them, and rows of all are read at once. Their messages and the trees of their later rounds are there
+// together ([MemoryOpeningsM31]).
+func OpenAllM31(q *device.Queue, tr *transcriptprover.Transcript, openings []OpeningM31) ([]*whir.M31Proof, error) {
+	if err := tr.Use(q); err != nil {
+		return nil, fmt.Errorf("whir: open: %w", err)
+	}
+	proofs, err := openAllM31(q, tr, openings)
+	if err != nil {
+		return nil, fmt.Errorf("whir: open: %w", err)
+	}
+	return proofs, nil
+}
+
+func openAllM31(q *device.Queue, tr sponge[m31.Element, m31.QM31], openings []OpeningM31) ([]*whir.M31Proof, error) {
+	named := func(i int, err error) error {
+		if err == nil || openings[i].Name == "" {
+			return err
+		}
+		return fmt.Errorf("%s: %w", openings[i].Name, err)
+	}
+	for k, o := range openings {
+		for i, claim := range o.Claims {
+			if len(claim.Point) != o.Committed.params.Vars() {
+				return nil, named(k, fmt.Errorf("claim %d has %d variables, want %d", i, len(claim.Point), o.Committed.params.Vars()))
+			}
 		}
 	}
-	known, halves, err := c.halves(q, claims)
-	if err != nil {
-		return nil, fmt.Errorf("whir: open: %w", err)
+	halves := make([]*halvesM31, len(openings))
+	defer func() {
+		for _, h := range halves {
+			h.free()
+		}
+	}()
+	for k, o := range openings {
+		var err error
+		if halves[k], err = o.Committed.halves(q, o.Claims); err != nil {
+			return nil, named(k, err)
+		}
 	}
-	defer known.Free()
-	st, err := c.params.Statement(claims, halves)
-	if err != nil {
-		return nil, fmt.Errorf("whir: open: %w", err)
+	proofs := make([]*whir.M31Proof, len(openings))
+	begun := make([]*opener[m31.Element, m31.CM31, m31.QM31], 0, len(openings))
+	defer func() {
+		for _, b := range begun {
+			b.free()
+		}
+	}()
+	for k := range openings {
+		values, err := halves[k].read(q)
+		if err != nil {
+			return nil, named(k, err)
+		}
+		proofs[k] = &whir.M31Proof{Halves: values}
 	}
-	inner, err := c.inner.openWith(q, tr, st, known)
+	for k, o := range openings {
+		st, err := o.Committed.params.Statement(o.Claims, proofs[k].Halves)
+		if err != nil {
+			return nil, named(k, err)
+		}
+		b, err := o.Committed.inner.begin(q, tr, st, halves[k].sums)
+		if err != nil {
+			return nil, named(k, err)
+		}
+		begun = append(begun, b)
+	}
+	inner, err := collect(begun)
 	if err != nil {
 		return nil, err
 	}
-	return &whir.M31Proof{Halves: halves, Proof: *inner}, nil
+	for k, p := range inner {
+		proofs[k].Proof = *p
+	}
+	return proofs, nil
 }
 
 // packer is the operations for tables of Mersenne-31 values. halves sums up the
@@ -193,24 +261,57 @@ type packer interface {
 	halves(sums device.Buffer[m31.QM31], stride, column int, words device.Buffer[m31.Element], factors device.Buffer[m31.QM31], fold int, halves device.Buffer[m31.QM31]) error
 }
 
-// halves are the values of the even and the odd entries at each claim's point, and
-// the block sums of the claims about symbols, with columns for the samples too.
-// Without symbols to spare (a padded table) there are no sums.
-func (c *CommittedM31) halves(q *device.Queue, claims []whir.M31Claim) (sums device.Buffer[m31.QM31], halves [][2]m31.QM31, err error) {
+// halvesM31 is, of each claim, the values of the even and of the odd entries at its point, and the block sums of the claims about symbols, with columns
+// for the samples too. Without symbols to spare (a padded table) there are no sums.
+type halvesM31 struct {
+	sums, values device.Buffer[m31.QM31] // two values a claim
+	symbol       device.Buffer[m31.CM31] // of a padded table, instead
+	claims       int
+}
+
+func (h *halvesM31) free() {
+	if h != nil {
+		h.sums.Free()
+		h.values.Free()
+	}
+}
+
+// read waits for the values.
+func (h *halvesM31) read(q *device.Queue) ([][2]m31.QM31, error) {
+	out := make([][2]m31.QM31, h.claims)
+	if h.claims == 0 {
+		return out, nil
+	}
+	if h.symbol.Len() > 0 {
+		symbol, err := h.symbol.Read(q)
+		if err != nil {
+			return nil, err
+		}
+		for i := range out {
+			out[i] = [2]m31.QM31{m31.Lift(symbol[0].Re), m31.Lift(symbol[0].Im)}
+		}
+		return out, nil
+	}
+	values, err := h.values.Read(q)
+	if err != nil {
+		return nil, err
+	}
+	for i := range out {
+		out[i] = [2]m31.QM31{values[2*i], values[2*i+1]}
+	}
+	return out, nil
+}
+
+// halves enqueues the sums of halvesM31.
+func (c *CommittedM31) halves(q *device.Queue, claims []whir.M31Claim) (*halvesM31, error) {
 	m := c.params.Vars() - 1
-	halves = make([][2]m31.QM31, len(claims))
+	h := &halvesM31{claims: len(claims)}
 	if len(claims) == 0 {
-		return sums, halves, nil
+		return h, nil
 	}
 	if m == 0 {
-		symbol, err := c.padded.Read(q)
-		if err != nil {
-			return sums, nil, err
-		}
-		for i := range halves {
-			halves[i] = [2]m31.QM31{m31.Lift(symbol[0].Re), m31.Lift(symbol[0].Im)}
-		}
-		return sums, halves, nil
+		h.symbol = c.padded
+		return h, nil
 	}
 	p := c.params.Inner()
 	fold, stride := p.Round(0).Fold, 2*len(claims)+p.Round(0).Samples
@@ -221,21 +322,20 @@ func (c *CommittedM31) halves(q *device.Queue, claims []whir.M31Claim) (sums dev
 	}
 	do, err := c.inner.v.ops(q)
 	if err != nil {
-		return sums, nil, err
+		return nil, err
 	}
 	defer do.free()
 	at, err := device.Upload(q, factors)
 	if err != nil {
-		return sums, nil, err
+		return nil, err
 	}
 	defer at.Free()
-	out, err := device.Alloc[m31.QM31](q, 2*len(claims))
-	if err != nil {
-		return sums, nil, err
+	if h.values, err = device.Alloc[m31.QM31](q, 2*len(claims)); err != nil {
+		return nil, err
 	}
-	defer out.Free()
-	if sums, err = device.Alloc[m31.QM31](q, stride<<fold); err != nil {
-		return sums, nil, err
+	if h.sums, err = device.Alloc[m31.QM31](q, stride<<fold); err != nil {
+		h.free()
+		return nil, err
 	}
 	pack, ok := do.(packer)
 	if !ok {
@@ -243,22 +343,12 @@ func (c *CommittedM31) halves(q *device.Queue, claims []whir.M31Claim) (sums dev
 	}
 	words := device.View[m31.Element](c.inner.tables[0])
 	for i := range claims {
-		if err = pack.halves(sums, stride, 2*i, words, at.Slice(2*m*i, 2*m*(i+1)), fold, out.Slice(2*i, 2*i+2)); err != nil {
-			break
+		if err := pack.halves(h.sums, stride, 2*i, words, at.Slice(2*m*i, 2*m*(i+1)), fold, h.values.Slice(2*i, 2*i+2)); err != nil {
+			h.free()
+			return nil, err
 		}
 	}
-	var values []m31.QM31
-	if err == nil {
-		values, err = out.Read(q)
-	}
-	if err != nil {
-		sums.Free()
-		return device.Buffer[m31.QM31]{}, nil, err
-	}
-	for i := range halves {
-		halves[i] = [2]m31.QM31{values[2*i], values[2*i+1]}
-	}
-	return sums, halves, nil
+	return h, nil
 }
 
 // hostPacker is the operations in Go.

@@ -1,7 +1,6 @@
 package prover
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -41,6 +40,20 @@ func (c *Committed[W, F, E]) openWith(q *device.Queue, tr sponge[W, E], st whir.
 }
 
 func (c *Committed[W, F, E]) prove(q *device.Queue, tr sponge[W, E], st whir.Statement[W, E], known device.Buffer[E]) (*whir.Proof[W, E], error) {
+	o, err := c.begin(q, tr, st, known)
+	if err != nil {
+		return nil, err
+	}
+	defer o.free()
+	proofs, err := collect([]*opener[W, F, E]{o})
+	if err != nil {
+		return nil, err
+	}
+	return proofs[0], nil
+}
+
+// begin enqueues the opening up to the last indices that it draws. Its messages and the trees of later rounds are there until free.
+func (c *Committed[W, F, E]) begin(q *device.Queue, tr sponge[W, E], st whir.Statement[W, E], known device.Buffer[E]) (*opener[W, F, E], error) {
 	if err := st.Check(c.params); err != nil {
 		return nil, err
 	}
@@ -52,14 +65,12 @@ func (c *Committed[W, F, E]) prove(q *device.Queue, tr sponge[W, E], st whir.Sta
 	if err != nil {
 		return nil, err
 	}
-	defer out.free()
 	do, err := c.v.ops(q)
 	if err != nil {
+		out.free()
 		return nil, err
 	}
-	defer do.free()
 	o := &opener[W, F, E]{Committed: c, ops: do, q: q, tr: tr, out: out, oracles: []*oracle[W]{c.tree}}
-	defer o.freeAll()
 	o.do(tr.AbsorbHost(st.Words()))
 	o.start(st.Claims(), known)
 	n := c.params.Rounds()
@@ -70,14 +81,17 @@ func (c *Committed[W, F, E]) prove(q *device.Queue, tr sponge[W, E], st whir.Sta
 			o.step("sum-check", func() { o.fold(i) })
 		}
 		if o.err != nil {
+			o.free()
 			return nil, fmt.Errorf("round %d: %w", i, o.err)
 		}
 	}
 	o.step("final", o.finish)
 	if o.err != nil {
+		o.free()
 		return nil, fmt.Errorf("final: %w", o.err)
 	}
-	return o.collect()
+	o.release()
+	return o, nil
 }
 
 // step is a stage, if nothing has failed before.
@@ -98,13 +112,22 @@ func (o *opener[W, F, E]) do(err error) bool {
 	return o.err == nil
 }
 
-func (o *opener[W, F, E]) freeAll() {
+// release gives the memory back that only the steps needed.
+func (o *opener[W, F, E]) release() {
 	for _, b := range o.held {
 		b.Free()
 	}
+	o.held = nil
+	o.ops.free()
+}
+
+// free gives all memory back.
+func (o *opener[W, F, E]) free() {
+	o.release()
 	for _, t := range o.oracles[1:] {
 		t.free()
 	}
+	o.out.free()
 }
 
 // alloc is n elements until the end of the opening; none after an error.
@@ -285,62 +308,75 @@ func (o *opener[W, F, E]) finish() {
 	}
 }
 
-// collect waits for the messages and the indices, and then for the rows.
-func (o *opener[W, F, E]) collect() (*whir.Proof[W, E], error) {
-	pf, indices, err := o.out.read(o.q, o.v.scheme.Challenges)
+// collect waits for the messages and the indices of openings on one queue, and then for the rows of all.
+func collect[W field.Base[W], F field.Element[F], E field.Element[E]](openings []*opener[W, F, E]) ([]*whir.Proof[W, E], error) {
+	proofs := make([]*whir.Proof[W, E], len(openings))
+	var requests []merkleprover.Request[W]
+	for k, o := range openings {
+		pf, indices, err := o.out.read(o.q, o.v.scheme.Challenges)
+		if err != nil {
+			return nil, err
+		}
+		proofs[k] = pf
+		for i, t := range o.oracles {
+			words := t.words
+			if words.Len() == 0 { // they were shed, so this is round 0
+				code, err := o.encode(o.q)
+				o.held = append(o.held, code)
+				if err != nil {
+					return nil, err
+				}
+				words = device.View[W](code)
+			}
+			requests = append(requests, merkleprover.Request[W]{Tree: t.tree, Words: words, Layout: t.layout, Indices: indices[i]})
+		}
+	}
+	if len(openings) == 0 {
+		return proofs, nil
+	}
+	opened, err := merkleprover.OpenAll(openings[0].q, requests)
 	if err != nil {
 		return nil, err
 	}
-	openings := make([]*merkleprover.Pending[W], len(indices))
-	for i, t := range o.oracles {
-		words := t.words
-		if words.Len() == 0 { // they were shed, so this is round 0
-			code, err := o.encode(o.q)
-			o.held = append(o.held, code)
-			if err != nil {
-				return nil, err
+	for k, o := range openings {
+		pf := proofs[k]
+		for i := range o.oracles {
+			pf.Openings[i].Rows = opened[i].Rows
+			pf.Openings[i].Siblings = make([][8]W, len(opened[i].Siblings))
+			for j, s := range opened[i].Siblings {
+				pf.Openings[i].Siblings[j] = s
 			}
-			words = device.View[W](code)
 		}
-		if openings[i], err = t.tree.Gather(o.q, words, t.layout, indices[i]); err != nil {
-			return nil, err
-		}
+		opened = opened[len(o.oracles):]
 	}
-	var errs []error
-	for i, p := range openings {
-		opening, err := p.Opening(o.q)
-		if err != nil {
-			errs = append(errs, err)
-			continue
-		}
-		pf.Openings[i].Rows = opening.Rows
-		pf.Openings[i].Siblings = make([][8]W, len(opening.Siblings))
-		for j, s := range opening.Siblings {
-			pf.Openings[i].Siblings[j] = s
-		}
-	}
-	return pf, errors.Join(errs...)
+	return proofs, nil
 }
 
-// openBytes is about the memory that opening takes besides the commitment.
+// openBytes is about the memory that opening takes besides the commitment: codewords that were shed are made again after all steps.
 func (c *Committed[W, F, E]) openBytes() int64 {
-	n := openBytes(c.params)
+	kept, steps := openParts(c.params)
 	if c.tree.words.Len() == 0 {
-		n += codeBytes(c.params, 0)
+		steps = max(steps, codeBytes(c.params, 0))
 	}
-	return n
+	return kept + steps
 }
 
-func openBytes(p *whir.Params) (n int64) {
+func openBytes(p *whir.Params) int64 {
+	kept, steps := openParts(p)
+	return kept + steps
+}
+
+// openParts are the memory that an opening keeps until its rows are read, and what its steps take besides.
+func openParts(p *whir.Params) (kept, steps int64) {
 	for i := 1; i < p.Rounds(); i++ {
-		n += commitBytes(p, i)
+		kept += commitBytes(p, i)
 	}
 	// Two tables of what is left after round 0's folds, and the transform that
 	// sums up the queries' weights.
 	d := 4 * int64(p.Spec().ChallengeWords)
-	n += 2 * d << p.RoundVars(1)
+	steps = 2 * d << p.RoundVars(1)
 	if p.Rounds() > 1 {
-		n += 2 * d << p.LogLeaves(0)
+		steps += 2 * d << p.LogLeaves(0)
 	}
-	return n
+	return kept, steps
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/whir"
 	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
@@ -98,23 +99,26 @@ func (pk *ProvingKey) MemoryAs(form Form) (key, proof int64, err error) {
 		key += int64(stored.bytes) + 8*int64(len(stored.desc)) - 4<<params.Vars
 		words += wide
 	}
-	opening := int64(0)
+	var opened []*whir.M31Params
+	var shed []bool
 	for h, params := range pk.vk.Inference().Commitments {
 		if params == nil {
 			continue
 		}
-		commitment, open := whirprover.MemoryM31(params)
+		commitment, _ := whirprover.MemoryM31(params)
+		narrow := plan.Home(h) == plan.Parameters && form == Narrow
+		opened, shed = append(opened, params), append(shed, narrow)
 		switch {
 		case plan.Home(h) != plan.Parameters:
 			words += commitment
-		case form == Narrow:
-			commitment, open = whirprover.MemoryShedM31(params)
-			key += commitment
+		case narrow:
+			tree, _ := whirprover.MemoryShedM31(params)
+			key += tree
 		default:
 			key += commitment
 		}
-		opening = max(opening, open)
 	}
+	opening := whirprover.MemoryOpeningsM31(opened, shed)
 	// Sum-checks of the merging have folded tables beside the weights.
 	return key, words + max(tree, merging+merging/2, opening), nil
 }

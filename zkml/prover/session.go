@@ -279,6 +279,8 @@ func (s *session) open() error {
 		}
 		s.committed[plan.Parameters] = made
 	}
+	var homes []plan.Home
+	var openings []whirprover.OpeningM31
 	for _, h := range s.plan.Order() {
 		if s.committed[h] == nil {
 			continue
@@ -287,11 +289,15 @@ func (s *session) open() error {
 		if s.hooks.open != nil {
 			c = s.hooks.open(s, h, c)
 		}
-		o, err := s.committed[h].Open(s.q, s.tr, []whir.M31Claim{c})
-		if err != nil {
-			return fmt.Errorf("%s: %w", h, err)
-		}
-		s.proof.Openings[h] = o
+		homes = append(homes, h)
+		openings = append(openings, whirprover.OpeningM31{Name: h.String(), Committed: s.committed[h], Claims: []whir.M31Claim{c}})
+	}
+	proofs, err := whirprover.OpenAllM31(s.q, s.tr, openings)
+	if err != nil {
+		return err
+	}
+	for i, h := range homes {
+		s.proof.Openings[h] = proofs[i]
 	}
 	return nil
 }
