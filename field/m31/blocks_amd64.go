@@ -71,6 +71,28 @@ func mulBlocks(dst *Element, a *Element, b *Element, n int) int {
 }
 
 //go:noescape
+func intsAVX2(dst *Element, a *int32, n int)
+
+//go:noescape
+func intsAVX512(dst *Element, a *int32, n int)
+
+func intsBlocks(dst *Element, a *int32, n int) int {
+	switch vectors {
+	case useAVX512:
+		if n >= 32 {
+			intsAVX512(dst, a, n/32)
+			return n &^ 31
+		}
+	case useAVX2:
+		if n >= 16 {
+			intsAVX2(dst, a, n/16)
+			return n &^ 15
+		}
+	}
+	return 0
+}
+
+//go:noescape
 func scaleAVX2(dst *Element, a *Element, s *Element, n int)
 
 //go:noescape

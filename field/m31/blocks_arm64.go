@@ -38,6 +38,17 @@ func mulBlocks(dst *Element, a *Element, b *Element, n int) int {
 }
 
 //go:noescape
+func intsNEON(dst *Element, a *int32, n int)
+
+func intsBlocks(dst *Element, a *int32, n int) int {
+	if vectors != useNEON || n < 8 {
+		return 0
+	}
+	intsNEON(dst, a, n/8)
+	return n &^ 7
+}
+
+//go:noescape
 func scaleNEON(dst *Element, a *Element, s *Element, n int)
 
 func scaleBlocks(dst *Element, a *Element, s *Element, n int) int {

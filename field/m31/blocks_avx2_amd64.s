@@ -157,6 +157,41 @@ loop:
 	VZEROUPPER
 	RET
 
+// func intsAVX2(dst *Element, a *int32, n int)
+TEXT ·intsAVX2(SB), NOSPLIT, $0-24
+	MOVQ dst+0(FP), DI
+	MOVQ a+8(FP), SI
+	MOVQ n+16(FP), BX
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLD $1, Y0, Y0
+	VPSLLQ $32, Y0, Y1
+
+loop:
+	VMOVDQU 0(SI), Y1
+	VPSRLD $31, Y1, Y2
+	VPAND Y1, Y0, Y1
+	VPSUBD Y2, Y1, Y1
+	VPADDD Y0, Y1, Y2
+	VPMINUD Y2, Y1, Y1
+	VPSUBD Y0, Y1, Y2
+	VPMINUD Y2, Y1, Y1
+	VMOVDQU Y1, 0(DI)
+	VMOVDQU 32(SI), Y1
+	VPSRLD $31, Y1, Y2
+	VPAND Y1, Y0, Y1
+	VPSUBD Y2, Y1, Y1
+	VPADDD Y0, Y1, Y2
+	VPMINUD Y2, Y1, Y1
+	VPSUBD Y0, Y1, Y2
+	VPMINUD Y2, Y1, Y1
+	VMOVDQU Y1, 32(DI)
+	ADDQ $64, DI
+	ADDQ $64, SI
+	DECQ BX
+	JNZ loop
+	VZEROUPPER
+	RET
+
 // func scaleAVX2(dst *Element, a *Element, s *Element, n int)
 TEXT ·scaleAVX2(SB), NOSPLIT, $0-32
 	MOVQ dst+0(FP), DI

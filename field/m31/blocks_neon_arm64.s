@@ -101,6 +101,39 @@ loop:
 	BNE loop
 	RET
 
+// func intsNEON(dst *Element, a *int32, n int)
+TEXT ·intsNEON(SB), NOSPLIT, $0-24
+	MOVD dst+0(FP), R0
+	MOVD a+8(FP), R1
+	MOVD n+16(FP), R7
+	VCMEQ V0.S4, V0.S4, V0.S4
+	VUSHR $1, V0.S4, V0.S4
+
+loop:
+	FMOVQ 0(R1), F1
+	VAND V0.B16, V1.B16, V2.B16
+	VUSHR $31, V1.S4, V1.S4
+	VSUB V1.S4, V2.S4, V1.S4
+	VADD V0.S4, V1.S4, V2.S4
+	VUMIN V2.S4, V1.S4, V1.S4
+	VSUB V0.S4, V1.S4, V2.S4
+	VUMIN V2.S4, V1.S4, V1.S4
+	FMOVQ F1, 0(R0)
+	FMOVQ 16(R1), F1
+	VAND V0.B16, V1.B16, V2.B16
+	VUSHR $31, V1.S4, V1.S4
+	VSUB V1.S4, V2.S4, V1.S4
+	VADD V0.S4, V1.S4, V2.S4
+	VUMIN V2.S4, V1.S4, V1.S4
+	VSUB V0.S4, V1.S4, V2.S4
+	VUMIN V2.S4, V1.S4, V1.S4
+	FMOVQ F1, 16(R0)
+	ADD $32, R0
+	ADD $32, R1
+	SUBS $1, R7
+	BNE loop
+	RET
+
 // func scaleNEON(dst *Element, a *Element, s *Element, n int)
 TEXT ·scaleNEON(SB), NOSPLIT, $0-32
 	MOVD dst+0(FP), R0

@@ -10,6 +10,8 @@ func subBlocks(*Element, *Element, *Element, int) int { return 0 }
 
 func mulBlocks(*Element, *Element, *Element, int) int { return 0 }
 
+func intsBlocks(*Element, *int32, int) int { return 0 }
+
 func scaleBlocks(*Element, *Element, *Element, int) int { return 0 }
 
 func mulAddBlocks(*Element, *Element, *Element, int) int { return 0 }

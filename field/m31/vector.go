@@ -14,6 +14,14 @@ import "unsafe"
 // at is the first element's place; for an empty slice it must not be read.
 func at[T any](s []T) *T { return unsafe.SliceData(s) }
 
+// IntsVec sets dst[i] to the residue of v[i].
+func IntsVec(dst []Element, v []int32) {
+	v = v[:len(dst)]
+	for i := intsBlocks(at(dst), at(v), len(dst)); i < len(dst); i++ {
+		dst[i] = FromInt(int64(v[i]))
+	}
+}
+
 // AddVec sets dst[i] = a[i] + b[i].
 func AddVec(dst, a, b []Element) {
 	a, b = a[:len(dst)], b[:len(dst)]

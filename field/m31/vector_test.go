@@ -54,8 +54,30 @@ func TestVectors(t *testing.T) {
 		for n := range 71 {
 			testWords(t, r, n)
 			testExtension(t, r, n)
+			testInts(t, r, n)
 		}
 	})
+}
+
+// testInts takes integers to residues, the largest and the smallest among them.
+func testInts(t *testing.T, r *rand.Rand, n int) {
+	for off := range 9 {
+		v := make([]int32, off+n)[off:]
+		for i := range v {
+			v[i] = [...]int32{P, P - 1, -P, 1 - P, -1 << 31, -1, 0, 1, int32(r.Uint32())}[r.IntN(9)]
+		}
+		dst := newGuarded(r, n, off)
+		before := dst.clone()
+		IntsVec(dst.v, v)
+		for i, x := range v {
+			if dst.v[i] != FromInt(int64(x)) {
+				t.Fatalf("%d values: %d becomes %d", n, x, dst.v[i])
+			}
+		}
+		if dst.changedAround(before) {
+			t.Fatalf("%d values: memory around their residues changed", n)
+		}
+	}
 }
 
 func testWords(t *testing.T, r *rand.Rand, n int) {

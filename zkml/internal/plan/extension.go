@@ -46,12 +46,10 @@ func sums(n, size int, f func(lo, hi int) m31.QM31) (sum m31.QM31) {
 
 // weigh is the sum of v[i] eq[i].
 func weigh(v []int32, eq []m31.QM31) (sum m31.QM31) {
-	var block [512]m31.Element
+	var block [1024]m31.Element
 	for len(v) > 0 {
 		n := min(len(v), len(block))
-		for i, x := range v[:n] {
-			block[i] = m31.New(uint64(int64(x) + 2*m31.P)) // without a branch on the sign
-		}
+		m31.IntsVec(block[:n], v)
 		sum = sum.Add(m31.DotBase(block[:n], eq[:n]))
 		v, eq = v[n:], eq[n:]
 	}

@@ -16,10 +16,20 @@ func (a *asm) once(r vecasm.Reg) vecasm.Reg {
 func (a *asm) add(x, y vecasm.Reg) vecasm.Reg { return a.once(a.To("VPADDD", x, y)) }
 
 // sub is x - y.
-func (a *asm) sub(x, y vecasm.Reg) vecasm.Reg {
-	d := a.To("VPSUBD", y, x)
+func (a *asm) sub(x, y vecasm.Reg) vecasm.Reg { return a.lift(a.To("VPSUBD", y, x)) }
+
+// lift is the residue of a signed word between -P and P: where that is negative, the
+// sum with P wraps to a smaller number.
+func (a *asm) lift(d vecasm.Reg) vecasm.Reg {
 	t := a.To("VPADDD", a.prime, d)
 	return a.To("VPMINUD", t, d)
+}
+
+// residue is that of a signed word. A negative one is its low 31 bits less 2^31, which
+// is 1.
+func (a *asm) residue(d vecasm.Reg) vecasm.Reg {
+	sign := a.To("VPSRLD", "$31", d)
+	return a.once(a.lift(a.To("VPSUBD", sign, a.And(d, a.prime))))
 }
 
 // atTwo is the value at 2 of the line through lo at 0 and hi at 1.

@@ -33,10 +33,10 @@ func (a *neon) once(x vecasm.Reg) vecasm.Reg { return a.Min4S(x, a.Sub4S(x, a.pr
 
 func (a *neon) add(x, y vecasm.Reg) vecasm.Reg { return a.once(a.Add4S(x, y)) }
 
-func (a *neon) sub(x, y vecasm.Reg) vecasm.Reg {
-	d := a.Sub4S(x, y)
-	return a.Min4S(d, a.Add4S(d, a.prime))
-}
+func (a *neon) sub(x, y vecasm.Reg) vecasm.Reg { return a.lift(a.Sub4S(x, y)) }
+
+// lift is the residue of a signed word between -P and P.
+func (a *neon) lift(d vecasm.Reg) vecasm.Reg { return a.Min4S(d, a.Add4S(d, a.prime)) }
 
 func (a *neon) atTwo(lo, hi vecasm.Reg) vecasm.Reg { return a.add(a.sub(hi, lo), hi) }
 
@@ -97,6 +97,14 @@ func (a *neon) wordFunctions() {
 	binary("add", a.add)
 	binary("sub", a.sub)
 	binary("mul", a.mul)
+	a.function("ints", 8, []string{"dst *Element", "a *int32"}, func(p []string) {
+		a.loop(p, []int{32, 32}, func() {
+			for i := range 2 {
+				d := a.load(p[1], i)
+				a.store(a.once(a.lift(a.Sub4S(a.And(d, a.prime), a.ShiftRight4S(d, 31)))), p[0], i)
+			}
+		})
+	})
 	a.function("scale", 8, []string{"dst *Element", "a *Element", "s *Element"}, func(p []string) {
 		s := a.LoadWord(p[2])
 		a.loop(p, []int{32, 32}, func() {

@@ -18,6 +18,13 @@ func (a *asm) wordFunctions() {
 	binary("add", func(p []string, i int) vecasm.Reg { return a.add(a.Load(p[1], i), a.Load(p[2], i)) })
 	binary("sub", func(p []string, i int) vecasm.Reg { return a.sub(a.Load(p[1], i), a.Load(p[2], i)) })
 	binary("mul", func(p []string, i int) vecasm.Reg { return a.mul(p[1], p[2], i) })
+	a.function("ints", unroll*a.Words(), []string{"dst *Element", "a *int32"}, func(p []string) {
+		a.Repeat(p, []int{unroll * step, unroll * step}, func() {
+			for i := range unroll {
+				a.Store(a.residue(a.Load(p[1], i)), p[0], i)
+			}
+		})
+	})
 	scaled := func(name string, f func(p []string, i int, twice vecasm.Reg) vecasm.Reg) {
 		a.function(name, unroll*a.Words(), []string{"dst *Element", "a *Element", "s *Element"}, func(p []string) {
 			s := a.To("VPBROADCASTD", "("+p[2]+")")
