@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -96,7 +97,7 @@ func (a *app) loadValues(paths []string, inputs []tensorio.Input) ([]float64, er
 		return nil, err
 	}
 	if files == nil && isFolder(paths[0]) {
-		samples, err := a.samplesAt(paths[0], inputs)
+		samples, err := a.samplesAt(paths[0], inputs, true)
 		if err == nil && len(samples) != 1 {
 			err = inputError("input %s: the folder holds %d inputs, want one", paths[0], len(samples))
 		}
@@ -220,11 +221,11 @@ func (a *app) loadSamples(paths []string, inputs []tensorio.Input) ([][]float64,
 		return nil, err
 	}
 	if files == nil {
-		return a.samplesAt(paths[0], inputs)
+		return a.samplesAt(paths[0], inputs, false)
 	}
 	parts := make([][][]float64, len(inputs))
 	for k, f := range files {
-		if parts[k], err = a.samplesAt(f, inputs[k:k+1]); err != nil {
+		if parts[k], err = a.samplesAt(f, inputs[k:k+1], false); err != nil {
 			return nil, err
 		}
 	}
@@ -235,8 +236,13 @@ func (a *app) loadSamples(paths []string, inputs []tensorio.Input) ([][]float64,
 	return samples, nil
 }
 
-// samplesAt reads the samples in a file, or in all files of a folder.
-func (a *app) samplesAt(path string, inputs []tensorio.Input) ([][]float64, error) {
+// samplesAt reads the samples in a file, or in all files of a folder. Where one is wanted, files with more are refused before they are unpacked, and no
+// more files are read than show that there is another.
+func (a *app) samplesAt(path string, inputs []tensorio.Input, one bool) ([][]float64, error) {
+	most := math.MaxInt
+	if one {
+		most = 1
+	}
 	files := []string{path}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		entries, err := os.ReadDir(path)
@@ -263,14 +269,17 @@ func (a *app) samplesAt(path string, inputs []tensorio.Input) ([][]float64, erro
 			pictures, names = append(pictures, data), append(names, f)
 			continue
 		}
-		part, err := zkmlfile.ReadSamples(data, inputs)
+		if len(out) >= most {
+			return nil, inputError("input %s: the folder holds %d inputs or more, want one", path, len(out)+1)
+		}
+		part, err := zkmlfile.ReadSamples(data, inputs, most)
 		if err != nil {
 			return nil, inputError("samples %s: %w", f, err)
 		}
 		out = append(out, part...)
 	}
 	if len(pictures) > 0 {
-		part, err := tensorio.ReadPictures(names, pictures, inputs[0].Shape)
+		part, err := tensorio.ReadPictures(names, pictures, inputs[0].Shape, most-len(out))
 		if err != nil {
 			return nil, inputError("samples %s: %w", path, err)
 		}

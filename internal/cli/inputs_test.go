@@ -294,4 +294,14 @@ func TestPictureBatch(t *testing.T) {
 	if r.code != ExitInput || !strings.Contains(r.err, "3 images in 3 files, the model takes batches of 2") {
 		t.Errorf("batches of two: exit %d: %s", r.code, r.err)
 	}
+	// One batch is wanted: a sheet that makes more is refused by its header, for its pixels are cut off.
+	var sheet bytes.Buffer
+	if err := png.Encode(&sheet, image.NewGray(image.Rect(0, 0, 6, 2))); err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, filepath.Join(in("d"), "e.png"), sheet.Bytes()[:40])
+	r = run(t, "prove", "--key", in("m.pk"), "--input", in("d"), "-o", in("e.proof"))
+	if r.code != ExitInput || !strings.Contains(r.err, "e.png: png: holds 3 inputs, want at most 0") {
+		t.Errorf("a sheet too many: exit %d: %s", r.code, r.err)
+	}
 }

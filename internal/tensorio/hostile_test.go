@@ -3,6 +3,7 @@ package tensorio
 import (
 	"archive/zip"
 	"bytes"
+	"math"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestHostileFiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := func(data []byte) ([]byte, error) { _, err := Read(data, shape); return nil, err }
-	all := func(data []byte) ([]byte, error) { _, err := ReadInputs(data, inputs); return nil, err }
+	all := func(data []byte) ([]byte, error) { _, err := ReadInputs(data, inputs, math.MaxInt); return nil, err }
 	for _, d := range []hostile.Decoder{
 		{Name: "npy", Code: npyFile("<f4", "False", "1, 2, 2", floats32(1, 2, 3, 4)), Decode: one},
 		{Name: "npy of bytes", Code: npyFile("|u1", "False", "8, 2, 2", make([]byte, 32)), Decode: one},
@@ -41,7 +42,7 @@ func TestHostileFiles(t *testing.T) {
 		hostile.Test(t, d)
 	}
 	for _, open := range []string{"[", `{"a":`, `{"input_data":[`, `{"input_data": [[`} {
-		if _, err := ReadInputs([]byte(strings.Repeat(open, 1<<16)), inputs); err == nil || len(err.Error()) > 300 {
+		if _, err := ReadInputs([]byte(strings.Repeat(open, 1<<16)), inputs, math.MaxInt); err == nil || len(err.Error()) > 300 {
 			t.Errorf("%s, deep: %v", open, err)
 		}
 	}

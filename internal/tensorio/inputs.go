@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strings"
 )
@@ -41,24 +40,8 @@ const zipMagic = "PK\x03\x04"
 //
 // JSON holds one sample, either {"input_data": [first, second, ...]} or {"name": first, "name": second, ...}. An .npz archive has an array
 // for each input under its name; with one more axis in front, of the same length in all arrays, that axis counts samples. A model with one
-// input takes .npy and PNG files as well, like Read.
-func ReadInputs(file []byte, inputs []Input) ([][]float64, error) {
-	return readInputs(file, inputs, math.MaxInt)
-}
-
-// ReadOneInputs is ReadInputs for files that must hold one sample.
-func ReadOneInputs(file []byte, inputs []Input) ([]float64, error) {
-	samples, err := readInputs(file, inputs, 1)
-	if err != nil {
-		return nil, err
-	}
-	if len(samples) != 1 {
-		return nil, fmt.Errorf("holds %d inputs, want one", len(samples))
-	}
-	return samples[0], nil
-}
-
-func readInputs(file []byte, inputs []Input, most int) ([][]float64, error) {
+// input takes .npy and PNG files as well, like Read; pictures that hold more than most inputs are refused before they are unpacked.
+func ReadInputs(file []byte, inputs []Input, most int) ([][]float64, error) {
 	switch format := Detect(file); {
 	case format == NPZ:
 		return readNPZ(file, inputs)
@@ -77,6 +60,18 @@ func readInputs(file []byte, inputs []Input, most int) ([][]float64, error) {
 	}
 	return nil, fmt.Errorf("holds one array, but the model takes %d inputs (%s): give JSON or .npz with an entry for each, or a file for each",
 		len(inputs), InputsText(inputs))
+}
+
+// ReadOneInputs is ReadInputs for files that must hold one sample.
+func ReadOneInputs(file []byte, inputs []Input) ([]float64, error) {
+	samples, err := ReadInputs(file, inputs, 1)
+	if err != nil {
+		return nil, err
+	}
+	if len(samples) != 1 {
+		return nil, fmt.Errorf("holds %d inputs, want one", len(samples))
+	}
+	return samples[0], nil
 }
 
 // Join makes samples of all inputs from samples of each.

@@ -102,8 +102,9 @@ func batches(images [][]float64, n int) [][]float64 {
 	return out
 }
 
-// ReadPictures reads files of pictures in a row as inputs of a batch, n of their images each. Errors name the file, by its place in names.
-func ReadPictures(names []string, files [][]byte, shape []int) ([][]float64, error) {
+// ReadPictures reads files of pictures in a row as inputs of a batch, n of their images each. Errors name the file, by its place in names. A file with
+// which there are more than most inputs is refused before it is unpacked.
+func ReadPictures(names []string, files [][]byte, shape []int, most int) ([][]float64, error) {
 	var images [][]float64
 	n := 1
 	for i, file := range files {
@@ -116,7 +117,11 @@ func ReadPictures(names []string, files [][]byte, shape []int) ([][]float64, err
 			return nil, fmt.Errorf("%s: png: %d x %d pixels, the model takes %s, no batch of such pictures", names[i], config.Width, config.Height, ShapeText(shape))
 		}
 		n = several
-		part, err := readPNG(file, one, math.MaxInt)
+		room := math.MaxInt
+		if most < math.MaxInt/n {
+			room = most*n - len(images)
+		}
+		part, err := readPNG(file, one, room)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", names[i], err)
 		}

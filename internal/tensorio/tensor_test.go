@@ -187,23 +187,30 @@ func TestPNGBatch(t *testing.T) {
 	}
 	white := pngFile(t, blank)
 	files := [][]byte{white, pngFile(t, sheet), white}
-	if got, err = ReadPictures([]string{"a", "b", "c"}, files, []int{3, 3, 2, 3}); err != nil || len(got) != 2 || len(got[0]) != 54 {
+	if got, err = ReadPictures([]string{"a", "b", "c"}, files, []int{3, 3, 2, 3}, math.MaxInt); err != nil || len(got) != 2 || len(got[0]) != 54 {
 		t.Fatalf("files: %d batches (%v)", len(got), err)
 	}
 	if want := single[0]; got[0][0] != 1 || !slices.Equal(got[0][18:24], want) || !slices.Equal(got[0][30:36], want) || got[1][53] != 1 {
 		t.Errorf("batches %v", got)
 	}
-	if _, err := ReadPictures([]string{"a", "b"}, files[:2], []int{3, 3, 2, 3}); err == nil || !strings.Contains(err.Error(), "5 images in 2 files, the model takes batches of 3") {
+	if _, err := ReadPictures([]string{"a", "b"}, files[:2], []int{3, 3, 2, 3}, math.MaxInt); err == nil || !strings.Contains(err.Error(), "5 images in 2 files, the model takes batches of 3") {
 		t.Errorf("five images: %v", err)
 	}
-	if _, err := ReadPictures([]string{"a", "b"}, files[:2], []int{3, 3, 2, 4}); err == nil || !strings.Contains(err.Error(), "a: png: 3 x 2 pixels, the model takes 4 x 2") {
+	if _, err := ReadPictures([]string{"a", "b"}, files[:2], []int{3, 3, 2, 4}, math.MaxInt); err == nil || !strings.Contains(err.Error(), "a: png: 3 x 2 pixels, the model takes 4 x 2") {
 		t.Errorf("another size: %v", err)
 	}
+	// A file too many is refused by its header: its pixels are cut off.
+	if got, err = ReadPictures([]string{"a", "b"}, [][]byte{white, pngFile(t, sheet)[:40]}, []int{3, 3, 2, 3}, 1); err == nil || !strings.Contains(err.Error(), "b: png: holds 4 inputs, want at most 2") {
+		t.Errorf("a sheet of four where two are left: %v (%v)", got, err)
+	}
+	if got, err = ReadPictures([]string{"a", "b"}, files[:2], []int{5, 3, 2, 3}, 1); err != nil || len(got) != 1 {
+		t.Errorf("five for one batch: %v (%v)", got, err)
+	}
 	// Lists of as many numbers as pictures have pixels.
-	if got, err = ReadPictures([]string{"a", "b"}, [][]byte{white, pngFile(t, grayRamp(3, 2))}, []int{2, 6}); err != nil || len(got) != 1 || len(got[0]) != 12 || got[0][5] != 1 || got[0][6] != 0 {
+	if got, err = ReadPictures([]string{"a", "b"}, [][]byte{white, pngFile(t, grayRamp(3, 2))}, []int{2, 6}, math.MaxInt); err != nil || len(got) != 1 || len(got[0]) != 12 || got[0][5] != 1 || got[0][6] != 0 {
 		t.Errorf("lists: %v (%v)", got, err)
 	}
-	if _, err := ReadPictures([]string{"a"}, [][]byte{white}, []int{2, 6}); err == nil || !strings.Contains(err.Error(), "1 images in 1 files, the model takes batches of 2") {
+	if _, err := ReadPictures([]string{"a"}, [][]byte{white}, []int{2, 6}, math.MaxInt); err == nil || !strings.Contains(err.Error(), "1 images in 1 files, the model takes batches of 2") {
 		t.Errorf("half a batch of lists: %v", err)
 	}
 	if _, err := Read(white, []int{2, 6}); err == nil || !strings.Contains(err.Error(), "the model takes batches of 2") {
@@ -272,7 +279,7 @@ func FuzzReadInputs(f *testing.F) {
 	f.Add([]byte(`{"b c": [1], "a": [[1, 2]]}`))
 	f.Add([]byte("PK\x03\x04"))
 	f.Fuzz(func(t *testing.T, file []byte) {
-		got, err := ReadInputs(file, inputs)
+		got, err := ReadInputs(file, inputs, math.MaxInt)
 		if err != nil {
 			if strings.ContainsAny(err.Error(), "\n\x00") {
 				t.Fatalf("error of several lines: %q", err)

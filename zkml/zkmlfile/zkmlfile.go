@@ -86,12 +86,12 @@ func ReadValues(data []byte, inputs []tensorio.Input) ([]float64, error) {
 	return tensorio.ReadOneInputs(data, inputs)
 }
 
-// ReadSamples is ReadValues for a file that may have several samples.
-func ReadSamples(data []byte, inputs []tensorio.Input) ([][]float64, error) {
+// ReadSamples is ReadValues for a file that may have several samples, most at most: pictures that hold more are refused before they are unpacked.
+func ReadSamples(data []byte, inputs []tensorio.Input, most int) ([][]float64, error) {
 	if values, ok, err := answerInputs(data, inputs); ok {
 		return [][]float64{values}, err
 	}
-	return tensorio.ReadInputs(data, inputs)
+	return tensorio.ReadInputs(data, inputs, most)
 }
 
 // answerInputs takes inputs from an answer file: outputs by name where it has several. ok says whether it is one.
