@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -358,12 +359,29 @@ func (a *app) proveWithChain(ctx context.Context, f *proveFlags, keepParts bool)
 		report.Kept, report.text(), f.out, sizeText(int64(r.size)), strings.Join(names, ", "))
 }
 
-// partOf says which part of a chain a key is of.
-func partOf(chain *chunks.Chain, pk *zkprover.ProvingKey) (int, error) {
+// partOf says which part of a chain a key is of. wanted is its number from 1, which a key that several parts have needs, or 0.
+func partOf(chain *chunks.Chain, pk *zkprover.ProvingKey, wanted int) (int, error) {
 	digest := pk.VerifyingKey().Digest()
-	k := slices.IndexFunc(chain.Keys(), func(vk *zkml.VerifyingKey) bool { return vk.Digest() == digest })
-	if k < 0 {
-		return 0, inputError("the key has the digest %x..., which no part of the chain has", digest[:8])
+	var has []int // numbers from 1
+	for k, vk := range chain.Keys() {
+		if vk.Digest() == digest {
+			has = append(has, k+1)
+		}
 	}
-	return k, nil
+	list := "part "
+	if len(has) > 1 {
+		list = "parts "
+	}
+	list += strings.Trim(strings.ReplaceAll(fmt.Sprint(has), " ", ", "), "[]")
+	switch {
+	case len(has) == 0:
+		return 0, inputError("the key has the digest %x..., which no part of the chain has", digest[:8])
+	case wanted != 0 && !slices.Contains(has, wanted):
+		return 0, usageError("--part %d: the key is that of %s of %d", wanted, list, len(chain.Keys()))
+	case wanted != 0:
+		return wanted - 1, nil
+	case len(has) > 1:
+		return 0, usageError("the key is that of %s of %d: pass --part to say which of them the proof is of", list, len(chain.Keys()))
+	}
+	return has[0] - 1, nil
 }

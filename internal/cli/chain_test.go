@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,8 +12,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/graph"
+	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
 )
 
 // inParts is a folder with the small model in three parts, made once for all tests. Tests must not change it.
@@ -469,5 +473,77 @@ func TestPublicParts(t *testing.T) {
 	os.Remove(at("x.out.json"))
 	if got := object(t, must(t, prove...)); got["parts_kept"] != 2.0 {
 		t.Errorf("parts with public weights are not kept: %v", got)
+	}
+}
+
+// TestPieceTwice links two pieces, each of which goes on from the other, twice each, and proves every place (0.3 s).
+func TestPieceTwice(t *testing.T) {
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	d, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := d.NewQueue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	piece := func(name, from, to string, move int32) {
+		b := graph.NewBuilder(name)
+		y := make([]int32, 1<<8)
+		for i := range y {
+			y[i] = min(max(int32(i)-1<<7+move, -100), 100)
+		}
+		out := b.Lookup(to, b.Input(from, []int{4}, -100, 100, 1), 0, b.Table("moved", 8, y), 1)
+		p, w, err := b.BuildAll([]graph.TensorID{out}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		vk, pk, err := zkprover.Setup(q, p, w, &zkprover.SetupOptions{Security: 99})
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := pk.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		writeFile(t, at(name+".pk"), code)
+		writeFile(t, at(name+".vk"), vk.Encode())
+	}
+	piece("a", "x", "y", 1)
+	piece("b", "y", "x", 10)
+	must(t, "link", at("a.vk"), at("b.vk"), at("a.vk"), at("b.vk"), "-o", at("m.vk"))
+	writeFile(t, at("0.out.json"), []byte(`{"input_data": [[1, -2, 3, 85]]}`))
+	verify := []string{"verify", "--key", at("m.vk"), "--input", at("0.out.json"), "--output", at("4.out.json")}
+	for k := range 4 {
+		name := fmt.Sprint(k + 1)
+		must(t, "prove", "--key", at(string("abab"[k])+".pk"), "--chain", at("m.vk"), "--part", name, "--input", at(fmt.Sprint(k)+".out.json"), "-o", at(name+".part"))
+		verify = append(verify, at(name+".part"))
+	}
+	must(t, verify...)
+	if got := string(readBytes(t, at("4.out.json"))); !strings.Contains(strings.Join(strings.Fields(got), ""), "[23,20,25,100]") {
+		t.Errorf("the answer is %s", got)
+	}
+	// The same proof at the key's other place.
+	part, err := chunks.DecodePart(readBytes(t, at("1.part")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	part.Part = 2
+	writeFile(t, at("3.part"), part.Encode())
+	if r := run(t, verify...); r.code != ExitRejected {
+		t.Errorf("a proof at another place: exit %d: %s", r.code, r.err)
+	}
+	prove := []string{"prove", "--key", at("a.pk"), "--input", at("0.out.json"), "-o", at("n.part")}
+	for want, args := range map[string][]string{
+		"the key is that of parts 1, 3 of 4: pass --part": {"--chain", at("m.vk")},
+		"--part 2: the key is that of parts 1, 3 of 4":    {"--chain", at("m.vk"), "--part", "2"},
+		"--part 0: want the number":                       {"--chain", at("m.vk"), "--part", "0"},
+		"and --chain":                                     {"--part", "1"},
+	} {
+		if r := run(t, append(prove, args...)...); r.code != ExitUsage || !strings.Contains(r.err, want) {
+			t.Errorf("%v: exit %d: %s, want %q in it", args, r.code, r.err, want)
+		}
 	}
 }

@@ -35,6 +35,9 @@ func (a *app) proveCommand() *cobra.Command {
 			if f.key == "" || len(f.input)+len(f.openings) == 0 || f.out == "" {
 				return usageError("pass --key FILE.pk, --input FILE and -o FILE.proof")
 			}
+			if cmd.Flags().Changed("part") && (f.chain == "" || f.part < 1) {
+				return usageError("--part %d: want the number of a part, from 1 on, and --chain", f.part)
+			}
 			files := []string{f.out, answerName(f.out)}
 			if f.secret == "-" {
 				return usageError("--secret-output is written to a file")
@@ -72,6 +75,7 @@ func (a *app) proveCommand() *cobra.Command {
 	c.Flags().StringVar(&f.secret, "secret-output", "", "also write the answer with committed outputs, for yourself")
 	c.Flags().StringVarP(&f.out, "output", "o", "", "the proof to write")
 	c.Flags().StringVar(&f.chain, "chain", "", "for the key of a piece: the chain that it is linked in; the proof is of that part, for verify with the chain's key")
+	c.Flags().IntVar(&f.part, "part", 0, "with --chain, for a key that several parts have: the number of the part that the proof is of, from 1")
 	c.Flags().BoolVar(&keep, "keep-parts", false, "for a model in parts: keep the proofs of parts as files, too")
 	multi.register(c)
 	c.Flags().StringVar(&f.context, "context", "", "text to tie the proof to, such as a nonce of the verifier's")
@@ -83,6 +87,7 @@ type proveFlags struct {
 	key, out, context, chain, secret string
 	input, openings                  []string
 	device                           string
+	part                             int // of the chain, from 1; 0 is the one that has the key
 }
 
 // proveAnswer is the verb prove for the key of one program.
@@ -102,8 +107,8 @@ func (a *app) proveAnswer(ctx context.Context, f *proveFlags) error {
 		if linked, err = a.loadChain(f.chain); err != nil {
 			return err
 		}
-		if part, err = partOf(linked, pk); err != nil {
-			return inputError("key %s, chain %s: %w", f.key, f.chain, err)
+		if part, err = partOf(linked, pk, f.part); err != nil {
+			return fmt.Errorf("key %s, chain %s: %w", f.key, f.chain, err)
 		}
 		tie = linked.Context(part, tie)
 	}
