@@ -68,6 +68,13 @@ func checkCanonical[W field.Base[W]](words []W) error {
 	if p == 0 { // Word's
 		return nil
 	}
+	below := int64(0) // negative once a word is not
+	for _, w := range words {
+		below |= int64(p) - 1 - int64(uint32(w))
+	}
+	if below >= 0 {
+		return nil
+	}
 	for i, w := range words {
 		if uint32(w) >= p {
 			return fmt.Errorf("word %d is %d, modulus %d", i, uint32(w), p)

@@ -50,29 +50,49 @@ func CM31With(h Hash) *SchemeCM31 {
 		Challenges: m31.Quads,
 		Words:      m31.Words,
 		Evaluate:   evaluateCM31,
+		Dot:        dotCM31,
+		Inner:      m31.DotQM31,
 	}
 }
 
-// evaluateCM31 takes dot products with the powers of a point. A product with
-// a + i b is a times the coefficient plus b times i times it, so that the powers'
-// words are factors from the base field.
-func evaluateCM31(coeffs []m31.QM31, points []m31.CM31) []m31.QM31 {
-	n := len(coeffs)
-	twice := make([]m31.QM31, 0, 2*n)
-	for _, c := range coeffs {
-		twice = append(twice, c, c.MulI())
+// dotCM31 takes dot products over the base field: a product with b + i c is b times the
+// factor plus c times i times it.
+func dotCM31(a []m31.QM31) func([]m31.CM31) m31.QM31 {
+	twice := withI(a)
+	return func(b []m31.CM31) m31.QM31 { return m31.DotBase(m31.PairWords(b), twice) }
+}
+
+// withI is each element followed by its product with i.
+func withI(a []m31.QM31) []m31.QM31 {
+	out := make([]m31.QM31, 0, 2*len(a))
+	for _, c := range a {
+		out = append(out, c, c.MulI())
 	}
+	return out
+}
+
+// evaluateCM31 takes dot products with the powers of a point, of which it makes as many
+// as a block of coefficients has; the blocks' values are coefficients of a power more.
+func evaluateCM31(coeffs []m31.QM31, points []m31.CM31) []m31.QM31 {
+	const block = 128
+	n := min(len(coeffs), block)
+	twice := withI(coeffs)
 	out, powers := make([]m31.QM31, len(points)), make([]m31.CM31, n)
 	for j, x := range points {
 		if n > 0 {
 			powers[0] = x.One()
 		}
 		// next is x^k, where k powers are known.
-		for k, next := 1, x; k < n; k, next = 2*k, next.Square() {
+		next := x
+		for k := 1; k < n; k, next = 2*k, next.Square() {
 			m := min(k, n-k)
 			m31.ScaleVecCM31(powers[k:k+m], powers[:m], next)
 		}
-		out[j] = m31.DotBase(m31.PairWords(powers), twice)
+		// With several blocks, next is x^block.
+		for at := (len(coeffs) - 1) / block * block; at >= 0 && n > 0; at -= block {
+			m := min(block, len(coeffs)-at)
+			out[j] = out[j].MulCM31(next).Add(m31.DotBase(m31.PairWords(powers[:m]), twice[2*at:2*(at+m)]))
+		}
 	}
 	return out
 }

@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"unsafe"
 
 	"github.com/zkwarp/zkwarp/field"
+	"github.com/zkwarp/zkwarp/field/m31"
 )
 
 // ErrEncoding is what errors of decoding proofs and parameters wrap.
@@ -53,9 +55,11 @@ type canonicalizer[W field.Base[W]] struct {
 }
 
 func (c *canonicalizer[W]) words(v []W) {
+	below := int64(0) // negative once a word is not
 	for _, w := range v {
-		c.bad = c.bad || uint64(w) >= c.modulus
+		below |= int64(c.modulus) - 1 - int64(uint32(w))
 	}
+	c.bad = c.bad || below < 0
 }
 
 // AppendProof appends the proof's encoding: little-endian words in the order
@@ -89,8 +93,8 @@ func (s *Scheme[W, F, E]) DecodeProof(p *Params, data []byte) (*Proof[W, E], err
 
 // codec reads or writes what walk shows it.
 type codec[W field.Base[W]] interface {
-	// slice is n words, which a decoder allocates; raw is such words of a digest
-	// of bytes.
+	// slice is n words, which a decoder allocates unless there are as many; raw is
+	// such words of a digest of bytes.
 	slice(v *[]W, n int, what string) error
 	raw(v *[]W, n int, what string) error
 	// count is a number from least to limit, each of which stands for unit words.
@@ -148,12 +152,7 @@ func (s *Scheme[W, F, E]) previous(p *Params, pf *Proof[W, E], c codec[W], i int
 	if o.Siblings == nil {
 		o.Siblings = make([][8]W, siblings)
 	}
-	for j := range o.Siblings {
-		if err := s.digest(c, &o.Siblings[j], "siblings"); err != nil {
-			return err
-		}
-	}
-	return nil
+	return s.digests(c, o.Siblings, "siblings")
 }
 
 func (s *Scheme[W, F, E]) elements(c codec[W], v *[]E, n int, what string) error {
@@ -190,15 +189,16 @@ func nonce[W field.Base[W]](c codec[W], v *[2]W, work int) error {
 	return err
 }
 
-func (s *Scheme[W, F, E]) digest(c codec[W], v *[8]W, what string) (err error) {
-	w := v[:]
+func (s *Scheme[W, F, E]) digest(c codec[W], v *[8]W, what string) error {
+	return s.digests(c, unsafe.Slice(v, 1), what)
+}
+
+func (s *Scheme[W, F, E]) digests(c codec[W], v [][8]W, what string) error {
+	w := unsafe.Slice((*W)(unsafe.Pointer(unsafe.SliceData(v))), 8*len(v))
 	if s.Hash.Raw() {
-		err = c.raw(&w, 8, what)
-	} else {
-		err = c.slice(&w, 8, what)
+		return c.raw(&w, len(w), what)
 	}
-	copy(v[:], w)
-	return err
+	return c.slice(&w, len(w), what)
 }
 
 type appender[W field.Base[W]] struct{ dst *[]byte }
@@ -241,7 +241,11 @@ func (d *decoder[W]) slice(v *[]W, n int, what string) error {
 	if len(d.data)/4 < n {
 		return d.fail("%s end early", what)
 	}
-	out := make([]W, n)
+	out := d.words(*v, n)
+	if e, ok := any(out).([]m31.Element); ok && m31.Decode(e, d.data[:4*n]) == nil {
+		d.data, *v = d.data[4*n:], out
+		return nil
+	}
 	var zero W
 	for i := range out {
 		w := binary.LittleEndian.Uint32(d.data[4*i:])
@@ -254,6 +258,14 @@ func (d *decoder[W]) slice(v *[]W, n int, what string) error {
 	return nil
 }
 
+// words is where n words go.
+func (d *decoder[W]) words(v []W, n int) []W {
+	if len(v) == n {
+		return v
+	}
+	return make([]W, n)
+}
+
 func (d *decoder[W]) raw(v *[]W, n int, what string) error {
 	if d.err != nil {
 		return d.err
@@ -261,7 +273,7 @@ func (d *decoder[W]) raw(v *[]W, n int, what string) error {
 	if len(d.data)/4 < n {
 		return d.fail("%s end early", what)
 	}
-	out := make([]W, n)
+	out := d.words(*v, n)
 	for i := range out {
 		out[i] = W(binary.LittleEndian.Uint32(d.data[4*i:]))
 	}

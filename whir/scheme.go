@@ -28,6 +28,45 @@ type Scheme[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	// from the constant one up, at all points. It is for fields that have a faster
 	// way than one product after the other.
 	Evaluate func(coeffs []E, points []F) []E
+	// Dot, if not nil, gives the sum of a[k] b[k], for many b; Inner, if not nil, that of
+	// challenges. They are for fields that have vector instructions.
+	Dot   func(a []E) func(b []F) E
+	Inner func(a, b []E) E
+}
+
+// dot is Dot, or one product after the other.
+func (s *Scheme[W, F, E]) dot(a []E) func([]F) E {
+	if s.Dot != nil {
+		return s.Dot(a)
+	}
+	return func(b []F) (sum E) {
+		for k, x := range b {
+			sum = sum.Add(s.Scale(a[k], x))
+		}
+		return sum
+	}
+}
+
+// inner is Inner, or one product after the other.
+func (s *Scheme[W, F, E]) inner(a, b []E) (sum E) {
+	if s.Inner != nil {
+		return s.Inner(a, b)
+	}
+	for k, x := range b {
+		sum = sum.Add(a[k].Mul(x))
+	}
+	return sum
+}
+
+// selection is Sel of the powers of x, at r.
+func (s *Scheme[W, F, E]) selection(x F, r []E) E {
+	v := s.Embed(x).One()
+	one, unit := v, x.One()
+	for j := len(r) - 1; j >= 0; j-- {
+		v = v.Mul(one.Add(s.Scale(r[j], x.Sub(unit))))
+		x = x.Square()
+	}
+	return v
 }
 
 // evaluate is Evaluate, or Horner's rule.

@@ -35,7 +35,7 @@ type verifier[W field.Base[W], F field.Element[F], E field.Element[E]] struct {
 	point  []E // the folding challenges of all rounds
 	mu     []E // the coefficients that combine the tables of a batch
 	sigma  E
-	terms  []term[E]
+	weight E // of all terms at the point
 }
 
 // round is a folding round: claims that it adds to the carried one, combined by
@@ -46,16 +46,11 @@ type round[F, E any] struct {
 	from    int // folding challenges before it
 	indices []int
 	drawn   bool // the indices are
-	// What the opened rows are: domain points with the rows folded.
-	points []F
-	values []E
-}
-
-// term is coeff times a weight on the variables from the given one on.
-type term[E any] struct {
-	from   int
-	coeff  E
-	weight Weight[E]
+	// What the opened rows are: domain points with the rows folded, and what the
+	// next round's claims of them weigh at the point.
+	points  []F
+	values  []E
+	weights []E
 }
 
 // begin goes through the transcript up to its end or the first check that fails.
@@ -215,7 +210,7 @@ func (v *verifier[W, F, E]) check(failed error) error {
 	for b, e := range eqTable(last) {
 		value = value.Add(e.Mul(final[b]))
 	}
-	if weight := v.weight(); weight.Mul(value) != v.sigma {
+	if v.weight.Mul(value) != v.sigma {
 		return fail(-1, CheckFinalClaim, nil)
 	}
 	return nil
@@ -239,17 +234,17 @@ func (v *verifier[W, F, E]) open(i int) error {
 		return fail(i, CheckOpening, err)
 	}
 	omega, eq := v.scheme.Root(p.LogLeaves(i)), eqTable(v.point[r.from:r.from+p.c.Rounds[i].Fold])
-	folded := map[int]E{} // by index: repeated ones are folded once
+	fold := v.scheme.dot(eq)
+	r.points, r.values = make([]F, len(rows)), make([]E, len(rows))
 	for j, index := range r.indices {
-		value, ok := folded[index]
-		if !ok {
-			value = v.foldRow(i, eq, rows[j])
-			folded[index] = value
-		}
-		r.points = append(r.points, omega.Exp(uint64(index)))
-		r.values = append(r.values, value)
+		r.points[j], r.values[j] = omega.Exp(uint64(index)), v.foldRow(i, eq, fold, rows[j])
 	}
 	if i < len(v.rounds)-1 {
+		at := v.point[v.rounds[i+1].from:]
+		r.weights = make([]E, len(rows))
+		for j, x := range r.points {
+			r.weights[j] = v.scheme.selection(x, at)
+		}
 		return nil
 	}
 	for j, at := range v.scheme.evaluate(v.pf.Final, r.points) {
@@ -260,22 +255,27 @@ func (v *verifier[W, F, E]) open(i int) error {
 	return nil
 }
 
-// carry goes through the claims of all rounds: sigma and the terms of the weight.
+// carry goes through the claims of all rounds: sigma and the weight of all terms.
 func (v *verifier[W, F, E]) carry() {
 	for i := range v.rounds {
 		r := &v.rounds[i]
-		claims, coeff := r.claims, v.sigma.One()
+		coeff := v.sigma.One()
 		if i > 0 {
-			before := &v.rounds[i-1]
-			for j, x := range before.points {
-				claims = append(claims, Claim[E]{Sel[E]{Powers(v.scheme.Embed(x), v.params.RoundVars(i))}, before.values[j]})
-			}
 			coeff = r.gamma.Exp(FreshPower)
 		}
-		for _, c := range claims {
-			v.sigma = v.sigma.Add(coeff.Mul(c.Value))
-			v.terms = append(v.terms, term[E]{r.from, coeff, c.Weight})
+		claim := func(value, weight E) {
+			v.sigma = v.sigma.Add(coeff.Mul(value))
+			v.weight = v.weight.Add(coeff.Mul(weight))
 			coeff = coeff.Mul(r.gamma)
+		}
+		for _, c := range r.claims {
+			claim(c.Value, c.Weight.Eval(v.point[r.from:]))
+		}
+		if i > 0 {
+			before := &v.rounds[i-1]
+			for j, weight := range before.weights {
+				claim(before.values[j], weight)
+			}
 		}
 		for j, f := range v.pf.Rounds[i].Folds {
 			v.substitute(f, v.point[r.from+j])
@@ -294,32 +294,19 @@ func (v *verifier[W, F, E]) substitute(f Fold[W, E], r E) {
 	v.sigma = f.AtZero.Add(r.Mul(slope))
 }
 
-// weight is the value of all terms at the point.
-func (v *verifier[W, F, E]) weight() (sum E) {
-	for _, t := range v.terms {
-		sum = sum.Add(t.coeff.Mul(t.weight.Eval(v.point[t.from:])))
-	}
-	return sum
-}
-
-// foldRow is the multilinear extension of a row at the round's challenges. A
-// row of round 0 holds one part after the other for each table.
-func (v *verifier[W, F, E]) foldRow(i int, eq []E, row []W) (sum E) {
+// foldRow is the multilinear extension of a row at the round's challenges, of which eq
+// is the table and fold the sums with it. A row of round 0 holds one part after the other
+// for each table.
+func (v *verifier[W, F, E]) foldRow(i int, eq []E, fold func([]F) E, row []W) (sum E) {
 	if i == 0 {
 		symbols := v.scheme.Symbols(row)
 		for a, m := range v.mu {
-			var part E
-			for c, s := range symbols[a*len(eq) : (a+1)*len(eq)] {
-				part = part.Add(v.scheme.Scale(eq[c], s))
-			}
+			part := fold(symbols[a*len(eq) : (a+1)*len(eq)])
 			sum = sum.Add(m.Mul(part))
 		}
 		return sum
 	}
-	for c, s := range v.scheme.Challenges(row) {
-		sum = sum.Add(eq[c].Mul(s))
-	}
-	return sum
+	return v.scheme.inner(eq, v.scheme.Challenges(row))
 }
 
 // eqTable is eq(r, b) for all b, the first coordinate being the top bit.

@@ -40,6 +40,13 @@ func (a Element) Canonical() bool { return a < P }
 
 // CheckCanonical fails if some word of v is P or more; v may come from outside.
 func CheckCanonical(v []Element) error {
+	high := Element(0) // its top bit: that of a word, or of the word after P
+	for _, w := range v {
+		high |= w | (w + 1)
+	}
+	if high>>31 == 0 {
+		return nil
+	}
 	for i, w := range v {
 		if w >= P {
 			return fmt.Errorf("%w: word %d is %d", ErrEncoding, i, uint32(w))
@@ -50,10 +57,21 @@ func CheckCanonical(v []Element) error {
 
 // AppendBytes appends the little-endian 32-bit words of v.
 func AppendBytes(dst []byte, v []Element) []byte {
+	if littleEndian {
+		return append(dst, asBytes(v)...)
+	}
 	for _, w := range v {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(w))
 	}
 	return dst
+}
+
+// littleEndian says that words lie in memory as they are encoded.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// asBytes is the memory of v.
+func asBytes(v []Element) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(v))), 4*len(v))
 }
 
 // Decode fills dst from exactly 4*len(dst) bytes. Words that are not below P
@@ -61,6 +79,10 @@ func AppendBytes(dst []byte, v []Element) []byte {
 func Decode(dst []Element, b []byte) error {
 	if len(b) != 4*len(dst) {
 		return fmt.Errorf("%w: %d bytes for %d words", ErrEncoding, len(b), len(dst))
+	}
+	if littleEndian {
+		copy(asBytes(dst), b)
+		return CheckCanonical(dst)
 	}
 	for i := range dst {
 		dst[i] = Element(binary.LittleEndian.Uint32(b[4*i:]))
