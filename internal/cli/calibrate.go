@@ -24,6 +24,7 @@ func (f *calibrationFlags) register(c *cobra.Command) {
 	c.Flags().IntVar(&f.o.InputBits, "input-bits", d.InputBits, "bits of the input's integers")
 	c.Flags().IntVar(&f.o.ActivationBits, "activation-bits", d.ActivationBits, "bits of inner tensors, sign included (0: the least that are good enough)")
 	c.Flags().IntVar(&f.o.WeightBits, "weight-bits", d.WeightBits, "bits of weights, sign included; fewer where sums would overflow")
+	c.Flags().StringVar((*string)(&f.o.WeightScales), "weight-scales", "", "scales of a product's weights: tensor (one) or channel (one each where that gains); below 12 bits, channel unless said otherwise")
 	c.Flags().IntVar(&f.o.OutputBits, "output-bits", d.OutputBits, "bits of the output over the values seen, sign included")
 	c.Flags().IntVar(&f.o.ResidualBits, "residual-bits", d.ResidualBits, "bits of tensors that sums run through, up to 16 (0: as norms need; -1: never more than others)")
 	c.Flags().IntVar(&f.o.TableBits, "table-bits", d.TableBits, "log2 of the largest look-up table that is used without need, up to 18")
@@ -191,14 +192,17 @@ func (a *app) calibrateInParts(model, dir, html, after string, list []layers, da
 // reportText is the accuracy report as a table.
 func reportText(r *quant.Report) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%-20s %-8s %9s %6s %6s %7s %12s %10s %9s %9s\n", "tensor", "node", "elements", "shift", "table", "weights", "mean error", "max error", "SNR, dB", "clamped")
+	fmt.Fprintf(&b, "%-20s %-8s %9s %6s %6s %7s %7s %12s %10s %9s %9s\n", "tensor", "node", "elements", "shift", "table", "weights", "scales", "mean error", "max error", "SNR, dB", "clamped")
 	for _, l := range r.Layers {
 		weights := "-"
 		if l.WeightBits > 0 {
 			weights = fmt.Sprintf("%d bit", l.WeightBits)
 		}
-		fmt.Fprintf(&b, "%-20s %-8s %9d %6d %6s %7s %12.3g %10.3g %9s %8.2f%%\n", clip(l.Name, 20), clip(l.Op, 8), l.Elements, l.Shift,
-			fmt.Sprintf("2^%d", l.TableBits), weights, l.MeanError, l.MaxError, decibels(l.SNR), 100*l.Saturated)
+		fmt.Fprintf(&b, "%-20s %-8s %9d %6d %6s %7s %7s %12.3g %10.3g %9s %8.2f%%\n", clip(l.Name, 20), clip(l.Op, 8), l.Elements, l.Shift,
+			fmt.Sprintf("2^%d", l.TableBits), weights, scales(&l), l.MeanError, l.MaxError, decibels(l.SNR), 100*l.Saturated)
+	}
+	if products, channels := byChannel(r.Layers); channels > 0 {
+		fmt.Fprintf(&b, "the channels of %d of %d tensors with weights have scales of their own\n", channels, products)
 	}
 	fmt.Fprintf(&b, "on %d samples the integer program's largest score is the model's in %.1f %% of %d rows; the outputs' mean error is %.3g, the largest %.3g\n",
 		r.Samples, 100*r.Agreement, r.Rows, r.MeanError, r.MaxError)
@@ -213,6 +217,30 @@ func reportText(r *quant.Report) string {
 		fmt.Fprintf(&b, "advice: %s\n", oneLine(r.Advice))
 	}
 	return b.String()
+}
+
+// scales says how many scales a tensor's weights have: none, one, or by channel from the sum's to a multiple of it.
+func scales(l *quant.Layer) string {
+	switch {
+	case l.WeightBits == 0:
+		return "-"
+	case l.ChannelScales == 0:
+		return "1"
+	}
+	return fmt.Sprintf("1..%d", l.ChannelScales)
+}
+
+// byChannel counts the tensors that have weights, and those of them whose channels have scales of their own.
+func byChannel(layers []quant.Layer) (products, channels int) {
+	for i := range layers {
+		if layers[i].WeightBits > 0 {
+			products++
+		}
+		if layers[i].ChannelScales > 0 {
+			channels++
+		}
+	}
+	return products, channels
 }
 
 // noError is the ratio that a report gives to tensors without any error.
@@ -248,13 +276,16 @@ func reportPage(model string, calibration []byte, r *quant.Report) ([]byte, erro
 	if r.Dynamic > 0 {
 		v.fact("scales fixed", fmt.Sprintf("%d that the model computes from its input", r.Dynamic))
 	}
+	if products, channels := byChannel(r.Layers); channels > 0 {
+		v.fact("scales by channels", fmt.Sprintf("of the weights of %d of %d tensors with weights", channels, products))
+	}
 	if r.Advice != "" {
 		v.fact("advice", oneLine(r.Advice))
 	}
-	layers := table{Name: "tensors", Columns: []string{"tensor", "node", "operator", "elements", "shift", "table", "weights, bits", "mean error", "max error", "SNR, dB", "clamped, %"}}
+	layers := table{Name: "tensors", Columns: []string{"tensor", "node", "operator", "elements", "shift", "table", "weights, bits", "scales", "mean error", "max error", "SNR, dB", "clamped, %"}}
 	for i := range r.Layers {
 		l := &r.Layers[i]
-		layers.Rows = append(layers.Rows, []any{oneLine(l.Name), oneLine(l.Node), l.Op, l.Elements, l.Shift, fmt.Sprintf("2^%d", l.TableBits), l.WeightBits,
+		layers.Rows = append(layers.Rows, []any{oneLine(l.Name), oneLine(l.Node), l.Op, l.Elements, l.Shift, fmt.Sprintf("2^%d", l.TableBits), l.WeightBits, scales(l),
 			fmt.Sprintf("%.3g", l.MeanError), fmt.Sprintf("%.3g", l.MaxError), decibels(l.SNR), fmt.Sprintf("%.2f", 100*l.Saturated)})
 	}
 	v.Tables = append(v.Tables, layers)

@@ -62,3 +62,26 @@ func TestCalibrationGate(t *testing.T) {
 		t.Errorf("report %v", got)
 	}
 }
+
+// Weights of 8 bits with scales by channels go from calibration to a verified proof, and the report and the calibration say which products have them.
+func TestWeightScales(t *testing.T) {
+	in, temp := severalFiles(t), t.TempDir()
+	out := func(name string) string { return filepath.Join(temp, name) }
+	calibrate := []string{"calibrate", in("m.onnx"), "--const", "mask=1", "--data", in("x.json"), "-o", out("m.zkcal"), "--weight-bits", "8", "--activation-bits", "12", "--output-bits", "16", "--input-bits", "12", "--force"}
+	if r := run(t, append(calibrate, "--weight-scales", "row")...); r.code != ExitUsage || !strings.Contains(r.err, "expected tensor or channel") {
+		t.Errorf("code %d, %s", r.code, r.err)
+	}
+	if text := must(t, append(calibrate, "--weight-scales", "tensor")...); strings.Contains(text, "scales of their own") {
+		t.Errorf("calibrate printed %s", text)
+	}
+	text := must(t, calibrate...)
+	if !strings.Contains(text, "tensors with weights have scales of their own") || !strings.Contains(text, " 1..") {
+		t.Errorf("calibrate printed %s", text)
+	}
+	if text := must(t, "inspect", out("m.zkcal")); !strings.Contains(text, "channel") || !strings.Contains(text, "8 bits") {
+		t.Errorf("inspect printed %s", text)
+	}
+	must(t, "setup", in("m.onnx"), "--const", "mask=1", "--calibration", out("m.zkcal"), "-o", out("m"))
+	must(t, "prove", "--key", out("m.pk"), "--input", in("x.json"), "-o", out("x.proof"))
+	must(t, "verify", "--key", out("m.vk"), "--input", in("x.json"), "--output", out("x.out.json"), out("x.proof"))
+}

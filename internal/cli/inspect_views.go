@@ -192,9 +192,14 @@ func viewCalibration(c *quant.Calibration) *view {
 	if len(c.Labels) > 0 {
 		v.fact("labels", strings.Join(c.Labels, ", "))
 	}
-	t := table{Name: "stages", Columns: []string{"tensor", "shift", "table", "before table", "scale", "lowest", "highest"}}
+	v.fact("weights", fmt.Sprintf("%d bits", c.Settings.WeightBits))
+	t := table{Name: "stages", Columns: []string{"tensor", "shift", "table", "weight scales", "before table", "scale", "lowest", "highest"}}
 	for _, s := range c.Stages {
-		t.Rows = append(t.Rows, []any{s.Name, int(s.Shift), int(s.TableBits), s.QScale, s.Scale, s.Lo, s.Hi})
+		scales := quant.TensorScales
+		if s.Channels {
+			scales = quant.ChannelScales
+		}
+		t.Rows = append(t.Rows, []any{s.Name, int(s.Shift), int(s.TableBits), string(scales), s.QScale, s.Scale, s.Lo, s.Hi})
 	}
 	v.Tables = append(v.Tables, t)
 	return v

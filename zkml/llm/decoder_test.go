@@ -7,10 +7,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/zkwarp/zkwarp/device/devicetest"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/onnx"
 	"github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/quant"
@@ -191,6 +193,47 @@ func TestProve(t *testing.T) {
 			r.Statement.Commitments[0] = *other
 			if err := zkml.VerifyStatement(vk, &r.Statement, r.Proof, nil); zkml.FailedCheck(err) != zkml.CheckInputBind {
 				t.Errorf("the proof for another text: %v", err)
+			}
+		})
+	}
+}
+
+// TestNarrowWeights: with 8 bits and scales by channels every matrix (all else has at most 11 x 16 constants) of a decoder has one byte a weight, and logits lose little. A second in all.
+func TestNarrowWeights(t *testing.T) {
+	for _, name := range families {
+		t.Run(name, func(t *testing.T) {
+			c, e := open(t, name)
+			m := build(t, c, Options{Tokens: len(e.Tokens), Blocks: 1})
+			x := make([]float64, len(e.Tokens))
+			for i, v := range e.Tokens {
+				x[i] = float64(v)
+			}
+			snr := map[quant.WeightScales]float64{}
+			for _, o := range []quant.Options{{WeightBits: 12}, {WeightBits: 8}, {WeightBits: 8, WeightScales: quant.TensorScales}} {
+				o.ResidualBits, o.ActivationBits, o.OutputBits = 16, 12, 16
+				calibration, report, err := quant.Calibrate(m, [][]float64{x}, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if o.WeightScales == "" && o.WeightBits == 8 {
+					o.WeightScales = quant.ChannelScales
+					p, _, err := quant.Build(m, calibration)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for _, op := range p.Ops {
+						if e, ok := op.(graph.Einsum); ok && e.B != graph.None {
+							if w := p.Tensor(e.B); w.Kind == graph.Param && w.Lo < -128 && !strings.Contains(w.Name, ".rare") && w.Len() > 176 {
+								t.Errorf("weights %s of shape %v are within [%d, %d]", w.Name, w.Shape, w.Lo, w.Hi)
+							}
+						}
+					}
+				}
+				snr[o.WeightScales] = report.SNR
+			}
+			t.Logf("12 bits %.1f dB, 8 by channels %.1f, 8 of one scale %.1f", snr[""], snr[quant.ChannelScales], snr[quant.TensorScales])
+			if snr[quant.ChannelScales] < snr[quant.TensorScales] || snr[quant.ChannelScales] < 25 {
+				t.Errorf("8 bits by channels give %.1f dB", snr[quant.ChannelScales])
 			}
 		})
 	}

@@ -47,6 +47,8 @@ func newBuild(m *onnx.Model, c *Calibration) (*build, error) {
 			return st, fmt.Errorf("%w (tensor %s instead of %s)", ErrMismatch, onnx.Quote(st.Name), onnx.Quote(name))
 		case f == nil && !st.Exact:
 			return st, fmt.Errorf("calibration: tensor %s has a shift or a table, which a given tensor cannot have", onnx.Quote(name))
+		case f == nil && st.Channels:
+			return st, fmt.Errorf("calibration: tensor %s has scales by channels, which a given tensor cannot have", onnx.Quote(name))
 		case f != nil && st.Exact && (st.Lo != 0 || st.Hi != 0):
 			return st, fmt.Errorf("calibration: tensor %s is marked exact but has codes", onnx.Quote(name))
 		}

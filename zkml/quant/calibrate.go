@@ -27,9 +27,10 @@ type Options struct {
 	// ActivationBits is the width of inner tensors' codes, sign included; 0 takes the least from 8 on with which the outputs have GoodSNR
 	// on the first samples, or else the best (0).
 	ActivationBits int
-	WeightBits     int // codes of weights, sign included; less where a sum would overflow (12)
-	OutputBits     int // resolution of outputs over the values seen, sign included (10)
-	TableBits      int // log2 of the largest table that is used without need (16)
+	WeightBits     int          // codes of weights, sign included; less where a sum would overflow (12)
+	WeightScales   WeightScales // of a product (ChannelScales if WeightBits is below 12, otherwise TensorScales)
+	OutputBits     int          // resolution of outputs over the values seen, sign included (10)
+	TableBits      int          // log2 of the largest table that is used without need (16)
 	// ResidualBits is the width of tensors that sums run through, from 8 to 16. 0 gives them what their readers ask for, unless a norm reads
 	// rows that are small beside others: then as many as keep rowUnits units for the small ones. AsRead never widens them (0).
 	ResidualBits int
@@ -102,6 +103,15 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if a := o.ActivationBits; a != 0 && (a < 2 || a > 12) {
 		return o, fmt.Errorf("%w: activation bits is %d, expected 0 or 2 to 12", ErrOption, a)
+	}
+	switch o.WeightScales {
+	case "":
+		if o.WeightScales = TensorScales; o.WeightBits < alongBits {
+			o.WeightScales = ChannelScales
+		}
+	case TensorScales, ChannelScales:
+	default:
+		return o, fmt.Errorf("%w: weight scales are %s, expected %s or %s", ErrOption, onnx.Quote(string(o.WeightScales)), TensorScales, ChannelScales)
 	}
 	if r := o.ResidualBits; r != 0 && r != AsRead && (r < 8 || r > 16) {
 		return o, fmt.Errorf("%w: residual bits is %d, expected -1, 0 or 8 to 16", ErrOption, r)
@@ -228,6 +238,7 @@ func calibrate(m, p *onnx.Model, count int, samples [][]float64, seen []sight, o
 	if err != nil {
 		return nil, nil, err
 	}
+	l.seen = seen
 	l.decide = func(name string, v int, f *form, d demand) (Stage, error) {
 		if f == nil {
 			return l.chooseGiven(name, v, d, seen)

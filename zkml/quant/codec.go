@@ -15,7 +15,7 @@ import (
 
 const (
 	calibrationMagic   = "ZKWCAL1\n"
-	calibrationVersion = 3
+	calibrationVersion = 4
 	maxStages          = graph.MaxTensors
 	maxDims            = 64
 	maxInputs          = 1 << 10
@@ -171,7 +171,7 @@ func (s *Settings) fields() []*int {
 }
 
 // stageBytes is the least length of an encoded stage.
-const stageBytes = 2 + 3 + 32 + 1
+const stageBytes = 2 + 3 + 32 + 2
 
 func writeStage(w *wire.Writer, s *Stage) {
 	w.String(s.Name)
@@ -182,6 +182,7 @@ func writeStage(w *wire.Writer, s *Stage) {
 	w.F64(s.Scale)
 	w.I64(s.Lo)
 	w.I64(s.Hi)
+	w.Flag(s.Channels)
 	w.Flag(s.Exact)
 }
 
@@ -189,7 +190,7 @@ func readStage(r *wire.Reader) Stage {
 	return Stage{
 		Name: r.String("a tensor's name"), Shift: r.U8("a shift"), TableBits: r.U8("a table's bits"), Cut: r.U8("a cut"),
 		QScale: r.F64("a scale"), Scale: r.F64("a scale"),
-		Lo: r.I64("the lowest code"), Hi: r.I64("the highest code"), Exact: r.Flag("the mark of an exact tensor"),
+		Lo: r.I64("the lowest code"), Hi: r.I64("the highest code"), Channels: r.Flag("the mark of scales by channels"), Exact: r.Flag("the mark of an exact tensor"),
 	}
 }
 

@@ -193,8 +193,15 @@ func (l *lowering) paramSpan(t *onnx.Tensor, c float64) span {
 	return span{float64(pl), float64(ph)}
 }
 
-// span bounds the sum of a form for a given scale, as the program's interval arithmetic will.
-func (l *lowering) span(f *form, acc float64) span {
+// productSpan bounds a product whose weights have one scale.
+func (l *lowering) productSpan(t *term, factor float64) span {
+	k := float64(t.count())
+	return l.codeSpan(t.x).times(l.paramSpan(t.w, factor)).times(span{k, k})
+}
+
+// span bounds the sum of a form for a given scale, as the program's interval arithmetic will. channels tells whether these have scales of their
+// own.
+func (l *lowering) span(f *form, acc float64, channels bool) span {
 	var total span
 	for i := range f.terms {
 		t := &f.terms[i]
@@ -205,9 +212,10 @@ func (l *lowering) span(f *form, acc float64) span {
 		case t.isAddend():
 			c = math.Round(c)
 			total = total.plus(l.codeSpan(t.x).times(span{c, c}))
+		case channels && t.hasChannels():
+			total = total.plus(l.channelSpan(t, c))
 		default:
-			k := float64(t.count())
-			total = total.plus(l.codeSpan(t.x).times(l.paramSpan(t.w, c)).times(span{k, k}))
+			total = total.plus(l.productSpan(t, c))
 		}
 	}
 	return total
@@ -218,8 +226,8 @@ func (l *lowering) codeSpan(x codes) span {
 	return span{float64(lo), float64(hi)}
 }
 
-// emit adds the sum of a form with scale acc.
-func (l *lowering) emit(name string, f *form, acc float64) (codes, error) {
+// emit adds the sum of a form with scale acc. channels tells whether those of products have scales of their own.
+func (l *lowering) emit(name string, f *form, acc float64, channels bool) (codes, error) {
 	terms := make([]graph.Term, 0, len(f.terms))
 	products := 0
 	for i := range f.terms {
@@ -232,7 +240,14 @@ func (l *lowering) emit(name string, f *form, acc float64) (codes, error) {
 			terms = append(terms, graph.Term{Coef: c, T: t.x.id})
 			continue
 		}
-		v, err := quantise(t.w, t.factor(acc))
+		var v, scales []int32
+		var err error
+		multiplier := int64(1)
+		if channels && t.hasChannels() {
+			v, multiplier, scales, err = l.scaledWeights(t, t.factor(acc))
+		} else {
+			v, err = quantise(t.w, t.factor(acc))
+		}
 		if err != nil {
 			return codes{}, fmt.Errorf("constants %s: %w", onnx.Quote(t.name), err)
 		}
@@ -242,12 +257,18 @@ func (l *lowering) emit(name string, f *form, acc float64) (codes, error) {
 		}
 		w := l.b.Param(clean(t.name), t.w.Shape, v, acc/t.x.scale)
 		id := l.einsum(suffixed(name, ".product", products), t.x.id, w, t.labels[0], t.labels[1], t.labels[2], acc)
+		if len(scales) > 0 {
+			shape, labels, _ := t.channels()
+			m := l.b.Param(clean(t.name+".scales"), shape, scales, 1)
+			l.channelScales[name] = max(l.channelScales[name], -int64(slices.Min(scales)))
+			id = l.einsum(suffixed(name, ".scaled", products), id, m, t.labels[2], labels, t.labels[2], acc)
+		}
 		if bits := graph.ParamBits(v); l.Err() == nil {
 			l.weightBits[name] = max(l.weightBits[name], bits)
 			id = l.reshape(suffixed(name, ".shaped", products), id, t.shape)
 		}
 		products++
-		terms = append(terms, graph.Term{Coef: 1, T: id})
+		terms = append(terms, graph.Term{Coef: multiplier, T: id})
 	}
 	if err := l.Err(); err != nil {
 		return codes{}, err

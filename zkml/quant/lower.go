@@ -17,14 +17,19 @@ type lowering struct {
 	o          *Options
 	decide     decider
 	values     []value
-	stages     []staged                    // every decision, in order, with what it was made for
-	weightBits map[string]int              // by tensor: width of its widest weights
-	post       *onnx.Node                  // Softmax or ArgMax at the end
-	outputs    []int                       // values whose integers are the program's outputs
-	masks      map[int]masking             // by a softmax's result
-	embedded   map[int]codes               // tables that rows are selected of, by value
-	coded      map[int]codedSoftmax        // by the result of a Quantise
-	ends       map[*onnx.Tensor][2]float64 // least and greatest element of constants
+	stages     []staged       // every decision, in order, with what it was made for
+	weightBits map[string]int // by tensor: width of its widest weights
+	// channelScales is, by tensor, the greatest multiple of its scale that channels of its weights have, if they have scales of their own.
+	channelScales map[string]int64
+	post          *onnx.Node                  // Softmax or ArgMax at the end
+	outputs       []int                       // values whose integers are the program's outputs
+	masks         map[int]masking             // by a softmax's result
+	embedded      map[int]codes               // tables that rows are selected of, by value
+	coded         map[int]codedSoftmax        // by the result of a Quantise
+	ends          map[*onnx.Tensor][2]float64 // least and greatest element of constants
+	// channelPeaks holds the greatest absolute weight of every channel.
+	channelPeaks map[channelKey][]float64
+	seen         []sight // what calibration saw of the values
 }
 
 // decider gives the stage for a tensor.
@@ -58,7 +63,7 @@ type value struct {
 func newLowering(m *onnx.Model, o *Options, decide decider) (*lowering, error) {
 	l := &lowering{
 		composer: newComposer(clean(m.Name), o.TableBits), m: m, o: o, decide: decide,
-		values: make([]value, len(m.Values)), weightBits: map[string]int{}, masks: map[int]masking{}, ends: map[*onnx.Tensor][2]float64{}, embedded: map[int]codes{}, coded: map[int]codedSoftmax{},
+		values: make([]value, len(m.Values)), weightBits: map[string]int{}, channelScales: map[string]int64{}, masks: map[int]masking{}, ends: map[*onnx.Tensor][2]float64{}, channelPeaks: map[channelKey][]float64{}, embedded: map[int]codes{}, coded: map[int]codedSoftmax{},
 	}
 	for i := range m.Nodes {
 		l.values[m.Nodes[i].Output].node = &m.Nodes[i]
@@ -342,7 +347,7 @@ func (l *lowering) stage(name string, v int, f *form, d demand) (codes, error) {
 	if st.Exact {
 		sum = name
 	}
-	x, err := l.emit(sum, f, st.accScale())
+	x, err := l.emit(sum, f, st.accScale(), st.Channels)
 	if err != nil {
 		return codes{}, err
 	}

@@ -13,8 +13,13 @@ type sight struct {
 	all       observed  // every value seen
 	covered   float64   // what covers the percentile asked for
 	histogram []int     // of magnitudes up to all.reach; nil unless scales are to lose least information
+	squares   float64   // sum of the squares of all values seen
+	count     int       // how many there were
 	rows      []float64 // of what a norm reads: roots of the mean squares of its rows
 }
+
+// size is the root mean square of the values seen, 0 if there were none.
+func (s *sight) size() float64 { return math.Sqrt(s.squares / float64(max(s.count, 1))) }
 
 // at returns the reach for codes of a width.
 func (s *sight) at(bits int) observed {
@@ -62,6 +67,8 @@ func observe(m *onnx.Model, samples [][]float64, o *Options) ([]sight, error) {
 		for i := range t.Len() {
 			if v := t.At(i); math.Abs(v) < hiddenValue {
 				s.all.reach = max(s.all.reach, math.Abs(v))
+				s.squares += v * v
+				s.count++
 				s.all.signed = s.all.signed || v < 0
 			}
 		}

@@ -14,9 +14,9 @@ import (
 )
 
 // prove calibrates a model, proves it on an input and at the extremes of the inputs' bounds, and verifies; another output is rejected.
-func (n *net) prove(t *testing.T) {
+func (n *net) prove(t *testing.T, o Options) {
 	t.Helper()
-	c, _, err := Calibrate(n.m, n.samples(4), Options{TableBits: 12})
+	c, _, err := Calibrate(n.m, n.samples(4), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,6 +96,10 @@ func TestProve(t *testing.T) {
 			y := n.intOp(onnx.OpEinsum, onnx.Attr{Labels: [][]uint8{{0, 1}, {1, 2}, {0, 2}}}, -163200, 163200, []int{3, 3}, x, n.ints([]int{5, 3}, -128, 127))
 			n.output(n.requantise(y, 1, 0.001, 0.002, 0.0005))
 		},
+		"channels": func(n *net) { // of a matrix, with an offset, and of batches
+			x := n.fn(onnx.FuncRelu, n.pair(onnx.OpAdd, n.einsum("ti,ij->tj", n.input(3, 9), n.spread(1, 9, 10)), n.random(0.1, 10)))
+			n.output(n.einsum("thi,hij->thj", n.reshape(x, 3, 2, 5), n.spread(2, 2, 5, 3)))
+		},
 		"softmax of codes": func(n *net) {
 			shape := []int{2, codedRow}
 			x := n.op(onnx.OpDequantise, onnx.Attr{Scale: []float32{0.05}, Zero: []int64{7}}, shape, n.intInput(-128, 127, shape...))
@@ -105,7 +109,11 @@ func TestProve(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			n := newNet(31)
 			build(n)
-			n.prove(t)
+			o := Options{TableBits: 12}
+			if name == "channels" {
+				o.WeightBits = 8
+			}
+			n.prove(t, o)
 		})
 	}
 }

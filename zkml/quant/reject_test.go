@@ -23,6 +23,7 @@ func TestCalibrateRejects(t *testing.T) {
 		"short sample":   {[][]float64{{1, 2, 3}}, quant.Options{}, "sample 0"},
 		"NaN sample":     {[][]float64{good[0], {1, math.NaN(), 3, 4}}, quant.Options{}, "sample 1"},
 		"weight bits":    {good, quant.Options{WeightBits: 17}, "weight bits is 17"},
+		"weight scales":  {good, quant.Options{WeightScales: "row"}, "expected tensor or channel"},
 		"percentile":     {good, quant.Options{Percentile: 101}, "percentile"},
 		"percentile NaN": {good, quant.Options{Percentile: math.NaN()}, "percentile"},
 		"input range":    {good, quant.Options{InputRange: [2]float64{1, -1}}, "input range"},

@@ -37,20 +37,22 @@ type Report struct {
 
 // Layer is the report of one tensor that was given integers. Errors are in the tensor's real units.
 type Layer struct {
-	Name        string  `json:"name"`
-	Node        string  `json:"node"`
-	Op          string  `json:"op"`
-	Elements    int     `json:"elements"`
-	Scale       float64 `json:"scale"`
-	Shift       int     `json:"shift"`
-	TableBits   int     `json:"table_bits"`
-	Cut         int     `json:"cut,omitempty"` // the sum is limited to that many bits first
-	WeightBits  int     `json:"weight_bits"`   // widest weights; 0 without any
-	Accumulator int64   `json:"accumulator_bound"`
-	MaxError    float64 `json:"max_error"`
-	MeanError   float64 `json:"mean_error"`
-	SNR         float64 `json:"snr_db"` // signal over error; 999 when there is no error
-	Saturated   float64 `json:"saturated"`
+	Name       string  `json:"name"`
+	Node       string  `json:"node"`
+	Op         string  `json:"op"`
+	Elements   int     `json:"elements"`
+	Scale      float64 `json:"scale"`
+	Shift      int     `json:"shift"`
+	TableBits  int     `json:"table_bits"`
+	Cut        int     `json:"cut,omitempty"` // the sum is limited to that many bits first
+	WeightBits int     `json:"weight_bits"`   // widest weights; 0 without any
+	// ChannelScales is the greatest multiple of the sum's scale that the weights of a channel have; 0 where all weights have one scale.
+	ChannelScales int64   `json:"channel_scales,omitempty"`
+	Accumulator   int64   `json:"accumulator_bound"`
+	MaxError      float64 `json:"max_error"`
+	MeanError     float64 `json:"mean_error"`
+	SNR           float64 `json:"snr_db"` // signal over error; 999 when there is no error
+	Saturated     float64 `json:"saturated"`
 }
 
 // Compare runs the float model and the calibrated program on inputs and reports their differences. Inputs that the program cannot take are an
@@ -149,7 +151,7 @@ func (b *build) layer(s *staged) Layer {
 	y := b.program.Tensor(s.id)
 	return Layer{
 		Name: s.Name, Node: clean(s.node.Name), Op: s.node.Origin, Elements: y.Len(), Scale: y.Scale, Shift: int(s.Shift),
-		TableBits: int(s.TableBits), Cut: int(s.Cut), WeightBits: b.weightBits[s.sum], Accumulator: s.bound,
+		TableBits: int(s.TableBits), Cut: int(s.Cut), WeightBits: b.weightBits[s.sum], ChannelScales: b.channelScales[s.sum], Accumulator: s.bound,
 	}
 }
 
@@ -288,6 +290,8 @@ func (r *Report) advise(s *Settings) {
 		what += fmt.Sprintf("%.1f %% of its values are clamped; cover more of them (a higher percentile)", 100*l.Saturated)
 	case l.WeightBits > 0 && l.WeightBits < 8:
 		what += fmt.Sprintf("its weights have %d bits because its sum is long; fewer activation bits leave them more", l.WeightBits)
+	case l.WeightBits > 0 && l.ChannelScales == 0 && s.WeightBits < alongBits:
+		what += fmt.Sprintf("its weights have one scale and %d bits; give channels scales of their own (weight scales %s)", l.WeightBits, ChannelScales)
 	case l.Op == "Add" && s.ResidualBits == 0:
 		what += "sums run through it; give them more bits (residual bits 16)"
 	case l.Cut > 0 && s.TableBits < graph.MaxTableBits:

@@ -20,6 +20,8 @@ type Stage struct {
 	QScale float64
 	Scale  float64
 	Lo, Hi int64
+	// Channels says that the channels of products have scales of their own, as far as their weights are to have the width asked for.
+	Channels bool
 	// Exact marks a tensor that is the sum itself, without shift or table: Shift, TableBits, Cut, Lo and Hi are 0 and QScale is Scale.
 	Exact bool
 }
@@ -84,7 +86,7 @@ func (l *lowering) choose(name string, f *form, d demand) (Stage, error) {
 		}
 		ok = h.fixed()
 	case h.chooseExact():
-		return st, nil
+		ok = true
 	case !clamps(f.chain):
 		if ok = h.curved(); d.final {
 			st.Lo, st.Hi = -outputLimit, outputLimit // not clamped
@@ -99,6 +101,7 @@ func (l *lowering) choose(name string, f *form, d demand) (Stage, error) {
 	if !ok {
 		return st, h.refusal(name)
 	}
+	h.refine()
 	return st, nil
 }
 
@@ -133,6 +136,9 @@ type chooser struct {
 	d  demand
 	st *Stage
 }
+
+// span bounds the sum for a scale.
+func (h *chooser) span(acc float64) span { return h.l.span(h.f, acc, h.st.Channels) }
 
 // addends returns the scales of the summands that are tensors: their multipliers must be integers. products tells whether any summand can
 // follow the sum's scale freely.
@@ -170,7 +176,11 @@ func (h *chooser) units() []float64 {
 	finest := 0.0
 	for i := range h.f.terms {
 		if t := &h.f.terms[i]; t.isProduct() && !t.rare {
-			finest = max(finest, math.Abs(t.factor(1))*h.l.greatest(t.w)/float64(int64(1)<<(h.l.o.WeightBits-1)-1))
+			bits := h.l.o.WeightBits
+			if t.along && h.byChannel() {
+				bits = max(bits, alongBits)
+			}
+			finest = max(finest, math.Abs(t.factor(1))*h.l.greatest(t.w)/float64(top(bits)))
 		}
 	}
 	var units []float64
@@ -220,7 +230,7 @@ func (h *chooser) chooseExact() bool {
 			return false
 		}
 		for _, acc := range h.units() {
-			if h.l.span(h.f, acc).limited() && h.tolerable(acc) {
+			if h.span(acc).limited() && h.tolerable(acc) {
 				h.setExact(acc)
 				return true
 			}
@@ -238,7 +248,7 @@ func (h *chooser) chooseExact() bool {
 	if h.d.exact {
 		limit = graph.BoundLimit
 	}
-	if s := h.l.span(h.f, acc); multiplierError(scales, acc) > exactMultiplier || s.lo <= -limit || s.hi >= limit {
+	if s := h.span(acc); multiplierError(scales, acc) > exactMultiplier || s.lo <= -limit || s.hi >= limit {
 		return false
 	}
 	h.setExact(acc)
@@ -252,7 +262,7 @@ func (h *chooser) setExact(acc float64) {
 // place tries a scale of the sum with a shift: the bounds hold, the multipliers are good, and a table fits, which may be one of the largest
 // size, or as a last resort the sum is cut at a reach beyond everything seen.
 func (h *chooser) place(acc float64, shift int, effort effort, reach float64) bool {
-	s := h.l.span(h.f, acc)
+	s := h.span(acc)
 	if !s.limited() || !h.tolerable(acc) {
 		return false
 	}
@@ -303,7 +313,7 @@ func (h *chooser) ownBits() int {
 func (h *chooser) placeFinest(q float64, shift int, finest float64, effort effort, reach float64) bool {
 	for tries := 0; shift >= 0 && tries < 2; shift-- {
 		acc := math.Ldexp(q, -shift)
-		if acc < finest/2 || !h.l.span(h.f, acc).limited() {
+		if acc < finest/2 || acc < finest && h.byChannel() || !h.span(acc).limited() {
 			continue
 		}
 		if h.place(acc, shift, effort, reach) {
@@ -526,3 +536,6 @@ func (h *chooser) curvedTo(scale float64) bool {
 	h.st.Scale = scale
 	return ok
 }
+
+// byChannel reports whether channels may have scales of their own.
+func (h *chooser) byChannel() bool { return h.l.o.WeightScales == ChannelScales }
