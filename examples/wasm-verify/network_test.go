@@ -258,3 +258,53 @@ func testCommitted(t *testing.T, b *browser, q *device.Queue) {
 		t.Errorf("half a key: %s (%s)", got, b.text("reason"))
 	}
 }
+
+// testAlike has the page verify a network of which everything is committed in one format, so that names say which file is of what.
+func testAlike(t *testing.T, b *browser) {
+	g := graph.NewBuilder("difference")
+	x, y := g.Input("left", []int{4}, -50, 50, 0.5), g.Input("right", []int{4}, -50, 50, 0.5)
+	p, w, err := g.BuildAll([]graph.TensorID{g.Linear("difference", []graph.Term{{Coef: 1, T: x}, {Coef: -1, T: y}}, 0, 0.5)}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := dev.NewQueue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	vk, pk, err := prover.Setup(q, p, w, &prover.SetupOptions{Commits: zkml.Commits{Inputs: []int{0, 1}, Outputs: []int{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := prover.Prove(q, pk, []int32{1, 2, 3, 4, 5, 6, 7, 9}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := func(i int) []byte { return r.Statement.Commitments[i].Encode() }
+	expect := func(what, verdict string) {
+		t.Helper()
+		if got := b.text("verdict"); got != verdict {
+			t.Errorf("%s: %s (%s), want %s", what, got, b.text("reason"), verdict)
+		}
+	}
+	const accepted = "Accepted: the network in the key gives this for what is committed"
+	b.add(file(t, "d.vk", vk.Encode()), file(t, "d.proof", r.Proof))
+	b.wait("the key", func() bool { return b.text("state") == "Ready. Missing: commitments." })
+	b.choose(file(t, "d.difference.commitment", code(2)), file(t, "d.left.commitment", code(0)), file(t, "d.right.commitment", code(1)))
+	expect("commitments by name", accepted)
+	b.choose(file(t, "d.difference.commitment", code(2)), file(t, "d.left.commitment", code(1)), file(t, "d.right.commitment", code(0)))
+	expect("two exchanged", "Rejected by the check: "+zkml.CheckInputBind)
+	b.choose(file(t, "d.difference.commitment", code(2)), file(t, "one.commitment", code(0)), file(t, "d.right.commitment", code(1)))
+	if got := b.text("reason"); !strings.Contains(got, `one.commitment could be of input "left" or input "right" or output "difference"`) {
+		t.Errorf("one without a name: %s (%s)", b.text("verdict"), got)
+	}
+	b.choose(file(t, "d.left.commitment", code(0)), file(t, "d.right.commitment", code(1)), file(t, "d.difference.opening", r.Openings[2].Encode()))
+	expect("an opening", accepted)
+	if got := b.text("about"); !strings.Contains(got, "opened: -2.0000 -2.0000 -2.0000 -2.5000") {
+		t.Errorf("the page does not show what was opened: %s", got)
+	}
+}

@@ -222,7 +222,7 @@ func TestPages(t *testing.T) {
 	for _, c := range []struct {
 		name, page string
 		run        func(*testing.T, *browser)
-	}{{"network", "", testNetwork}, {"opening", "whir.html", testOpening}} {
+	}{{"network", "", testNetwork}, {"committed alike", "", testAlike}, {"opening", "whir.html", testOpening}} {
 		t.Run(c.name, func(t *testing.T) {
 			b.t = t
 			b.visit(address + c.page)

@@ -17,6 +17,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	chainprover "github.com/zkwarp/zkwarp/zkml/chunks/prover"
 	zkprover "github.com/zkwarp/zkwarp/zkml/prover"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 // partSuffix ends the names of files with the proof of one part.
@@ -153,7 +154,7 @@ func (a *app) keptPart(chain *chunks.Chain, k int, dir string) (*chunks.PartProo
 // openingFiles are the files of the openings of a part's committed outputs, in order. They are there until the proof is whole.
 func openingFiles(chain *chunks.Chain, k int, dir string) (files []string) {
 	list := chain.Keys()[k].Committed()
-	for i, name := range tensorFiles(list) {
+	for i, name := range zkmlfile.CommittedNames(list) {
 		if list[i].Output {
 			files = append(files, partFile(dir, k, "."+name+openingSuffix))
 		}

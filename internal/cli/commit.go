@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 func (a *app) commitCommand() *cobra.Command {
@@ -86,7 +86,7 @@ func (a *app) commit(ctx context.Context, s subject, key string, input []string,
 		return err
 	}
 	var parts []commitPart
-	for i, name := range tensorFiles(list) {
+	for i, name := range zkmlfile.CommittedNames(list) {
 		if t := &list[i]; !t.Output && x[t.Index] != nil {
 			base := out
 			if len(want) > 1 {
@@ -210,32 +210,4 @@ func (a *app) makeCommitments(ctx context.Context, s subject, parts []commitPart
 		return nil
 	})
 	return files, reports, on, err
-}
-
-// tensorFiles are parts of file names, one for each committed tensor: its name as far as it serves.
-func tensorFiles(list []zkml.CommittedTensor) []string {
-	const most = 64
-	taken := map[string]bool{}
-	out := make([]string, len(list))
-	for i := range list {
-		name := strings.Map(func(r rune) rune {
-			switch {
-			case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '-', r == '_', r == '.':
-				return r
-			}
-			return '_'
-		}, list[i].Name)
-		name = name[:min(len(name), most)]
-		if name == "" {
-			name = "_"
-		}
-		// Some file systems take upper and lower case for the same.
-		unique := name
-		for n := 2; taken[strings.ToLower(unique)]; n++ {
-			unique = name + "-" + strconv.Itoa(n)
-		}
-		taken[strings.ToLower(unique)] = true
-		out[i] = unique
-	}
-	return out
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
 var committing struct {
@@ -176,7 +177,7 @@ func TestTensorFiles(t *testing.T) {
 		list = append(list, zkml.CommittedTensor{Name: name})
 	}
 	want := []string{"x", "X-2", "_enc_out_0", "_", "x-3", strings.Repeat("a", 64), "..", "_-2"}
-	if got := tensorFiles(list); !slices.Equal(got, want) {
+	if got := zkmlfile.CommittedNames(list); !slices.Equal(got, want) {
 		t.Errorf("files are called %q, want %q", got, want)
 	}
 }

@@ -198,7 +198,7 @@ func (a *app) answerFiles(s subject, f *proveFlags, statement *zkml.Statement, y
 
 // secretNames are the names, without suffixes, of the files of each committed tensor that has none yet; "" for one with an opening.
 func secretNames(s subject, proof string, opened []*loadedOpening) []string {
-	bases := tensorFiles(s.Committed())
+	bases := zkmlfile.CommittedNames(s.Committed())
 	prefix := strings.TrimSuffix(answerName(proof), "out.json")
 	for i := range bases {
 		bases[i] = prefix + bases[i]

@@ -2,6 +2,7 @@ package engine
 
 import (
 	"bytes"
+	"context"
 	"crypto/sha256"
 	"errors"
 	"fmt"
@@ -10,9 +11,11 @@ import (
 	"sync"
 	"time"
 
+	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/prover"
 	"github.com/zkwarp/zkwarp/zkml/zkmlfile"
 )
 
@@ -29,6 +32,7 @@ const (
 	RoleProof   Role = "proof"
 	// A commitment to an input or output that the key has committed.
 	RoleCommitment Role = "commitment"
+	RoleOpened     Role = "opened"  // the opening of one
 	RoleOpening    Role = "opening" // of the other page
 	RoleNone       Role = ""
 )
@@ -51,6 +55,8 @@ func RoleOf(file []byte) Role {
 		return RoleProof
 	case begins(zkml.MagicCommitment):
 		return RoleCommitment
+	case begins(zkml.MagicOpening):
+		return RoleOpened
 	case begins("ZKWW"):
 		return RoleOpening
 	case begins("\x89PNG\r\n\x1a\n", "\x93NUMPY", "PK\x03\x04"):
@@ -82,7 +88,7 @@ type Key struct {
 	// width; nil if it takes something else, or a flat list.
 	Picture []int `json:"picture,omitempty"`
 	// Needs says which files a verification takes beside the key and the proof:
-	// inputs and answers that are public, and commitments to the others.
+	// inputs and answers that are public, and commitments to the others, or openings.
 	Needs Needs `json:"needs"`
 	// Bits of all errors together; the terms are of the key of one program.
 	Bits  float64     `json:"bits"`
@@ -92,6 +98,7 @@ type Key struct {
 	chain   *chunks.Chain
 	weights *graph.Weights
 	program *graph.Program // as it is from outside: public inputs and outputs, no parts
+	whole   *graph.Program // likewise with what is committed
 }
 
 // Needs is which files a verification takes.
@@ -143,9 +150,11 @@ func readKey(file []byte) *Key {
 	var keys []*zkml.VerifyingKey
 	var digest [32]byte
 	if k.chain != nil {
-		keys, digest, k.program, k.Bits = k.chain.Keys(), k.chain.Digest(), zkmlfile.PublicFace(k.chain), k.chain.Security()
+		keys, digest, k.Bits = k.chain.Keys(), k.chain.Digest(), k.chain.Security()
+		k.program, k.whole = zkmlfile.PublicFace(k.chain), zkmlfile.Face(k.chain)
 	} else {
 		keys, digest, k.program = []*zkml.VerifyingKey{k.vk}, k.vk.Digest(), zkmlfile.Public(k.vk)
+		k.whole = k.vk.Program()
 		r := zkml.Security(k.vk)
 		k.Bits, k.Terms = r.Sum, r.Terms
 	}
@@ -195,10 +204,17 @@ type Case struct {
 	Key         []byte
 	Input       []byte // if there are public inputs
 	Answer      []byte // if there are public outputs
-	Commitments [][]byte
+	Commitments []File // of what is committed,
+	Openings    []File // or what they are made of, which shows the values
 	Proofs      [][]byte
 	// Context is what the proof is tied to, or nil.
 	Context []byte
+}
+
+// File is a file with its name, which says what it is of where its contents do not.
+type File struct {
+	Name string
+	Data []byte
 }
 
 // Inference is the outcome of a verification, for JSON.
@@ -222,7 +238,9 @@ type Inference struct {
 // Commitment is a commitment of a statement.
 type Commitment struct {
 	Of   string `json:"of"`
-	File string `json:"file"` // SHA-256
+	File string `json:"file"` // SHA-256, of the opening if there is one
+	// Opened are the values, if there is an opening.
+	Opened []float64 `json:"opened,omitempty"`
 }
 
 // CheckAnswer is the name under which an answer is rejected whose readable part says
@@ -280,7 +298,7 @@ func (k *Key) verify(c *Case, r *Inference) error {
 		if err != nil {
 			return fmt.Errorf("proof: %w", err)
 		}
-		if err := k.commitments(c, k.claimed(proof), &st, r); err != nil {
+		if err := k.commitments(c, &st, r); err != nil {
 			return err
 		}
 		return chunks.VerifyStatement(k.chain, &st, proof, &chunks.Options{Context: c.Context})
@@ -288,57 +306,169 @@ func (k *Key) verify(c *Case, r *Inference) error {
 	if len(c.Proofs) != 1 {
 		return fmt.Errorf("proof: %d files, the proof of a network in one part is one", len(c.Proofs))
 	}
-	h, _, err := zkml.DecodeProofHeader(c.Proofs[0])
-	if err != nil {
-		return fmt.Errorf("proof: %w", err)
-	}
-	if err := k.commitments(c, h.Digests, &st, r); err != nil {
+	if err := k.commitments(c, &st, r); err != nil {
 		return err
 	}
 	return zkml.VerifyStatement(k.vk, &st, c.Proofs[0], &zkml.Options{Context: c.Context, Weights: k.weights})
 }
 
-// claimed are the roots that the proof of a chain names for what the chain has committed; not all, if the proof is of something else.
-func (k *Key) claimed(proof *chunks.Proof) (d zkml.Digests) {
-	for i := range k.committed() {
-		part, tensor := k.chain.CommittedIn(i)
-		if part >= len(proof.Proofs) {
-			break
-		}
-		h, _, err := zkml.DecodeProofHeader(proof.Proofs[part])
-		if err != nil || tensor >= len(h.Roots) {
-			break
-		}
-		d.Roots = append(d.Roots, h.Roots[tensor])
-	}
-	return d
-}
-
-// commitments puts the statement's commitments in the order of the roots that the proof names, and says which is of what.
-func (k *Key) commitments(c *Case, claimed zkml.Digests, st *zkml.Statement, r *Inference) error {
-	if len(c.Commitments) != len(k.Needs.Commitments) {
-		return fmt.Errorf("%d commitments, want %d: %s", len(c.Commitments), len(k.Needs.Commitments), strings.Join(k.Needs.Commitments, ", "))
-	}
+// commitments are the statement's, of the files given and of openings. Which tensor a file is of follows from its format, and where several tensors
+// have that, from its name; never from the proof, in which two could have been exchanged.
+func (k *Key) commitments(c *Case, st *zkml.Statement, r *Inference) error {
+	list := k.committed()
+	given, opened := make([]*zkml.Commitment, len(c.Commitments)), make([]*zkml.Opening, len(c.Openings))
+	var formats, openedFormats [][32]byte
 	var err error
-	given := make([]*zkml.Commitment, len(c.Commitments))
 	for i, f := range c.Commitments {
-		if given[i], err = zkml.DecodeCommitment(f); err != nil {
-			return fmt.Errorf("commitment: %w", err)
+		if given[i], err = zkml.DecodeCommitment(f.Data); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		formats = append(formats, given[i].Format)
+	}
+	for i, f := range c.Openings {
+		if opened[i], err = zkml.DecodeOpening(f.Data); err != nil {
+			return fmt.Errorf("%s: %w", f.Name, err)
+		}
+		openedFormats = append(openedFormats, opened[i].Format)
+	}
+	commitmentOf, err := place(list, c.Commitments, formats, ".commitment")
+	if err != nil {
+		return err
+	}
+	openingOf, err := place(list, c.Openings, openedFormats, ".opening")
+	if err != nil {
+		return err
+	}
+	// A commitment of a format that nothing has is for the verifier to reject: in any place that is left.
+	for j := range given {
+		if slices.Contains(commitmentOf, j) {
+			continue
+		}
+		i := 0
+		for i < len(list) && (commitmentOf[i] >= 0 || openingOf[i] >= 0) {
+			i++
+		}
+		if i == len(list) {
+			return fmt.Errorf("%s is one commitment too many, want %s", c.Commitments[j].Name, k.wanted())
+		}
+		commitmentOf[i] = j
+	}
+	for j, o := range opened {
+		if !slices.Contains(openingOf, j) {
+			return &zkml.Rejection{Check: zkml.CheckInput, Err: fmt.Errorf("%s is an opening of format %x..., which nothing that the key has committed has: %s", c.Openings[j].Name, o.Format[:4], k.wanted())}
 		}
 	}
-	left := make([]int, len(given))
-	for i := range left {
-		left[i] = i
-	}
-	for i, of := range k.Needs.Commitments {
-		// One that the proof does not have is for the verifier to reject: any that is left.
-		at := max(0, slices.IndexFunc(left, func(j int) bool { return i < len(claimed.Roots) && given[j].Root == claimed.Roots[i] }))
-		j := left[at]
-		left = slices.Delete(left, at, at+1)
-		st.Commitments = append(st.Commitments, *given[j])
-		r.Committed = append(r.Committed, Commitment{of, digestText(c.Commitments[j])})
+	for i := range list {
+		of := Commitment{Of: list[i].String()}
+		var made *zkml.Commitment
+		if j := commitmentOf[i]; j >= 0 {
+			made, of.File = given[j], digestText(c.Commitments[j].Data)
+		}
+		if j := openingOf[i]; j >= 0 {
+			if made, err = k.open(i, &list[i], opened[j], made); err != nil {
+				return fmt.Errorf("%s: %w", c.Openings[j].Name, err)
+			}
+			of.File, of.Opened = digestText(c.Openings[j].Data), k.values(&list[i], opened[j])
+		}
+		if made == nil {
+			return fmt.Errorf("there is no commitment and no opening of %s, want %s", &list[i], k.wanted())
+		}
+		st.Commitments, r.Committed = append(st.Commitments, *made), append(r.Committed, of)
 	}
 	return nil
+}
+
+func (k *Key) wanted() string {
+	if len(k.Needs.Commitments) == 0 {
+		return "none"
+	}
+	return strings.Join(k.Needs.Commitments, ", ")
+}
+
+// open makes the commitment of an opening. If one is given it must be that.
+func (k *Key) open(i int, t *zkml.CommittedTensor, o *zkml.Opening, given *zkml.Commitment) (*zkml.Commitment, error) {
+	check, bind := zkml.CheckInput, zkml.CheckInputBind
+	if t.Output {
+		check, bind = zkml.CheckOutput, zkml.CheckOutputBind
+	}
+	if err := t.Check(o); err != nil {
+		return nil, &zkml.Rejection{Check: check, Err: err}
+	}
+	vk := k.vk
+	if k.chain != nil {
+		var part int
+		part, i = k.chain.CommittedIn(i)
+		vk = k.chain.Keys()[part]
+	}
+	made, err := commit(vk, i, o)
+	if err == nil && given != nil && *given != *made {
+		err = &zkml.Rejection{Check: bind, Err: fmt.Errorf("%s: the opening is of another commitment than the one given", t)}
+	}
+	return made, err
+}
+
+func commit(vk *zkml.VerifyingKey, i int, o *zkml.Opening) (*zkml.Commitment, error) {
+	dev, err := device.Open("cpu")
+	if err != nil {
+		return nil, err
+	}
+	q, err := dev.NewQueue(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer q.Close()
+	return prover.Commit(q, vk, i, o)
+}
+
+// values are what an opening's integers stand for.
+func (k *Key) values(t *zkml.CommittedTensor, o *zkml.Opening) []float64 {
+	p, ids := k.whole, k.whole.Inputs
+	if t.Output {
+		ids = p.Outputs
+	}
+	scale := p.Tensor(ids[t.Index]).Scale
+	out := make([]float64, len(o.Values))
+	for i, v := range o.Values {
+		out[i] = float64(v) * scale
+	}
+	return out
+}
+
+// place finds for each tensor the file that is of it, -1 if there is none. Files of formats that no tensor has are of none.
+func place(list []zkml.CommittedTensor, files []File, formats [][32]byte, suffix string) ([]int, error) {
+	names := zkmlfile.CommittedNames(list)
+	by := slices.Repeat([]int{-1}, len(list))
+	for j, f := range files {
+		var free []int // tensors that it can be of
+		named, longest := -1, ""
+		stem := strings.TrimSuffix(f.Name, suffix)
+		for i := range list {
+			if list[i].Format != formats[j] {
+				continue
+			}
+			free = append(free, i)
+			if (stem == names[i] || strings.HasSuffix(stem, "."+names[i])) && len(names[i]) > len(longest) {
+				named, longest = i, names[i]
+			}
+		}
+		switch {
+		case len(free) == 0:
+			continue
+		case len(free) == 1:
+			named = free[0]
+		case named < 0:
+			var of, like []string
+			for _, i := range free {
+				of, like = append(of, list[i].String()), append(like, names[i]+suffix)
+			}
+			return nil, fmt.Errorf("%s could be of %s: its name must end in what it is of: %s", f.Name, strings.Join(of, " or "), strings.Join(like, " or "))
+		}
+		if was := by[named]; was >= 0 {
+			return nil, fmt.Errorf("%s and %s are both of %s", files[was].Name, f.Name, &list[named])
+		}
+		by[named] = j
+	}
+	return by, nil
 }
 
 // join is the proof of a chain, from its file or those of its parts.

@@ -49,6 +49,66 @@ func gray(t *testing.T, values ...uint8) []byte {
 	return out.Bytes()
 }
 
+// files are named files: a name and what is in it, by turns.
+func files(list ...any) (out []File) {
+	for i := 0; i < len(list); i += 2 {
+		out = append(out, File{list[i].(string), list[i+1].([]byte)})
+	}
+	return out
+}
+
+// TestExchangedEnds has a network whose two inputs and output have one format. What a proof names first is not what the key does (0.2 s).
+func TestExchangedEnds(t *testing.T) {
+	b := graph.NewBuilder("difference")
+	x, y := b.Input("in", []int{4}, -50, 50, 1), b.Input("in.too", []int{4}, -50, 50, 1)
+	z := b.Linear("difference", []graph.Term{{Coef: 1, T: x}, {Coef: -1, T: y}}, 0, 1)
+	p, w, err := b.BuildAll([]graph.TensorID{z}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dev, err := device.Open("cpu")
+	if err != nil {
+		t.Fatal(err)
+	}
+	q, err := dev.NewQueue(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer q.Close()
+	vk, pk, err := prover.Setup(q, p, w, &prover.SetupOptions{Commits: zkml.Commits{Inputs: []int{0, 1}, Outputs: []int{0}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := prover.Prove(q, pk, []int32{1, 2, 3, 4, 5, 6, 7, 9}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var code, opening [][]byte
+	for i, o := range r.Openings {
+		code, opening = append(code, r.Statement.Commitments[i].Encode()), append(opening, o.Encode())
+	}
+	good := files("z.difference.commitment", code[2], "z.in.too.commitment", code[1], "z.in.commitment", code[0])
+	for name, c := range map[string]struct {
+		verdict, check, reason string
+		commitments, openings  []File
+	}{
+		"by name":         {"accepted", "", "", good, nil},
+		"openings":        {"accepted", "", "", nil, files("in.opening", opening[0], "a.difference.opening", opening[2], "in.too.opening", opening[1])},
+		"both kinds":      {"accepted", "", "", good[:2], files("in.opening", opening[0])},
+		"exchanged":       {"rejected", zkml.CheckInputBind, "", files("difference.commitment", code[2], "in.too.commitment", code[0], "in.commitment", code[1]), nil},
+		"input as output": {"rejected", zkml.CheckInputBind, "", files("difference.commitment", code[0], "in.too.commitment", code[1], "in.commitment", code[2]), nil},
+		"openings so":     {"rejected", zkml.CheckInputBind, "", nil, files("in.opening", opening[1], "difference.opening", opening[2], "in.too.opening", opening[0])},
+		"without names":   {"malformed", "", `c could be of input "in" or input "in.too" or output "difference": its name must end in what it is of: in.commitment`, files("c", code[0], "in.too.commitment", code[1], "difference.commitment", code[2]), nil},
+		"named twice":     {"malformed", "", `a.in.commitment and b.in.commitment are both of input "in"`, files("a.in.commitment", code[0], "b.in.commitment", code[1], "difference.commitment", code[2]), nil},
+	} {
+		var keys Keys
+		got := keys.Verify(&Case{Key: vk.Encode(), Commitments: c.commitments, Openings: c.openings, Proofs: [][]byte{r.Proof}})
+		if got.Verdict != c.verdict || got.Check != c.check || !strings.Contains(got.Reason, c.reason) {
+			t.Errorf("%s: %s, %s: %s; want %s, %s: %s", name, got.Verdict, got.Check, got.Reason, c.verdict, c.check, c.reason)
+		}
+	}
+}
+
 func TestNetworks(t *testing.T) {
 	p, w := small(t)
 	dev, err := device.Open("cpu")
@@ -176,7 +236,7 @@ func TestNetworks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	secret := Case{Key: vk.Encode(), Answer: answer(hidden.Y), Proofs: [][]byte{hidden.Proof}, Commitments: [][]byte{hidden.Statement.Commitments[0].Encode()}}
+	secret := Case{Key: vk.Encode(), Answer: answer(hidden.Y), Proofs: [][]byte{hidden.Proof}, Commitments: files("x.commitment", hidden.Statement.Commitments[0].Encode())}
 	if r := check("a committed input", secret, "accepted", "", ""); len(r.Committed) != 1 || !strings.Contains(r.Committed[0].Of, "x") || len(r.Committed[0].File) != 64 || r.Input != "" {
 		t.Errorf("report %+v", r)
 	}
@@ -188,15 +248,15 @@ func TestNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	other := secret
-	other.Commitments = [][]byte{again.Statement.Commitments[0].Encode()} // of the same values, with another salt
+	other.Commitments = files("x.commitment", again.Statement.Commitments[0].Encode()) // of the same values, with another salt
 	check("another commitment", other, "rejected", zkml.CheckInputBind, "another commitment")
 	other.Commitments = nil
-	check("no commitment", other, "malformed", "", "0 commitments, want 1")
-	other.Commitments = [][]byte{secret.Commitments[0][:20]}
-	check("half a commitment", other, "malformed", "", "commitment: ")
+	check("no commitment", other, "malformed", "", `no commitment and no opening of input "x", want input "x"`)
+	other.Commitments = files("half", secret.Commitments[0].Data[:20])
+	check("half a commitment", other, "malformed", "", "half: malformed encoding: commitment: ")
 	other = committed
 	other.Commitments = secret.Commitments
-	check("a commitment too many", other, "malformed", "", "1 commitments, want 0")
+	check("a commitment too many", other, "malformed", "", "x.commitment is one commitment too many, want none")
 
 	vk, pk, err = prover.Setup(q, p, w, &prover.SetupOptions{Commits: zkml.Commits{Inputs: []int{0}, Outputs: []int{0}}})
 	if err != nil {
@@ -206,14 +266,36 @@ func TestNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	sides := hidden.Statement.Commitments
-	secret = Case{Key: vk.Encode(), Proofs: [][]byte{hidden.Proof}, Commitments: [][]byte{sides[1].Encode(), sides[0].Encode()}}
+	secret = Case{Key: vk.Encode(), Proofs: [][]byte{hidden.Proof}, Commitments: files("any", sides[1].Encode(), "name", sides[0].Encode())}
 	if r := check("commitments in any order", secret, "accepted", "", ""); len(r.Committed) != 2 || r.Committed[0].File != digestText(sides[0].Encode()) || r.Answer != nil {
 		t.Errorf("report %+v", r)
 	}
 	secret.Commitments[0] = secret.Commitments[1]
-	if r := keys.Verify(&secret); r.Verdict != "rejected" {
-		t.Errorf("one commitment twice: %+v", r)
+	check("one commitment twice", secret, "malformed", "", `name and name are both of input "x"`)
+	// Openings are as good, and a commitment beside one must be its own.
+	secret.Commitments = files("y", sides[1].Encode())
+	secret.Openings = files("x", hidden.Openings[0].Encode())
+	r0 := check("an opening", secret, "accepted", "", "")
+	if len(r0.Committed) != 2 || len(r0.Committed[0].Opened) != 6 || r0.Committed[0].Opened[5] != 1 || r0.Committed[1].Opened != nil {
+		t.Errorf("report %+v", r0)
 	}
+	secret.Commitments = nil
+	check("an opening alone", secret, "malformed", "", "no commitment and no opening of output")
+	secret.Openings = files("x", hidden.Openings[0].Encode(), "y", hidden.Openings[1].Encode())
+	check("openings", secret, "accepted", "", "")
+	secret.Commitments = files("y", sides[1].Encode(), "x", again.Statement.Commitments[0].Encode())
+	check("another opening's commitment", secret, "rejected", zkml.CheckInputBind, "another commitment than the one given")
+	secret.Commitments = nil
+	bad := *hidden.Openings[1]
+	bad.Salt[3] ^= 1
+	secret.Openings = files("x", hidden.Openings[0].Encode(), "y", bad.Encode())
+	check("an opening under another salt", secret, "rejected", zkml.CheckOutputBind, "")
+	bad = *hidden.Openings[1]
+	bad.Format[0] ^= 1
+	secret.Openings[1].Data = bad.Encode()
+	check("an opening of something else", secret, "rejected", zkml.CheckInput, "nothing that the key has committed has")
+	secret.Openings[1].Data = secret.Openings[1].Data[:50]
+	check("half an opening", secret, "malformed", "", "y: malformed encoding: opening: ")
 
 	cut, err := chunks.Cut(p, w, []int{2})
 	if err != nil {
@@ -245,14 +327,17 @@ func TestNetworks(t *testing.T) {
 		t.Fatal(err)
 	}
 	ends := unseen.Statement.Commitments
-	secret = Case{Key: dark.Encode(), Proofs: [][]byte{unseen.Proof.Encode()}, Commitments: [][]byte{ends[1].Encode(), ends[0].Encode()}}
+	secret = Case{Key: dark.Encode(), Proofs: [][]byte{unseen.Proof.Encode()}, Commitments: files("b", ends[1].Encode(), "a", ends[0].Encode())}
 	if r := check("a chain's commitments in any order", secret, "accepted", "", ""); len(r.Committed) != 2 || r.Committed[0].File != digestText(ends[0].Encode()) || r.Answer != nil {
 		t.Errorf("report %+v", r)
 	}
-	secret.Commitments[0] = hidden.Statement.Commitments[1].Encode()
+	secret.Openings = files("a", unseen.Openings[0].Encode())
+	check("a chain's opening", secret, "accepted", "", "")
+	secret.Openings = nil
+	secret.Commitments[0].Data = hidden.Statement.Commitments[1].Encode()
 	check("a chain's output under another root", secret, "rejected", zkml.CheckOutputBind, "part 2")
 	secret.Commitments = secret.Commitments[:1]
-	check("a commitment less", secret, "malformed", "", "1 commitments, want 2")
+	check("a commitment less", secret, "malformed", "", `no commitment and no opening of input "x"`)
 
 	c.Proofs = nil
 	for k := range 2 {
@@ -273,6 +358,7 @@ func TestNetworks(t *testing.T) {
 		RoleAnswer:     {committed.Answer},
 		RoleProof:      {committed.Proofs[0], c.Proofs[0], r.Proof.Encode()},
 		RoleCommitment: {sides[0].Encode()},
+		RoleOpened:     {hidden.Openings[0].Encode()},
 		RoleOpening:    {[]byte("ZKWWPRF\n")},
 		RoleNone:       {nil, []byte("text"), []byte("RIFF")},
 	} {

@@ -7,14 +7,14 @@ let calls = 0;
 let turn = Promise.resolve(); // what was asked for is done one thing after the other
 let key = null; // what the verifier says of the key
 // Files are {name, bytes}. given is the input as it came, and input what is verified; proofs are several for networks in parts.
-const slots = {key: null, given: null, input: null, answer: null, commitments: [], proofs: []};
+const slots = {key: null, given: null, input: null, answer: null, commitments: [], openings: [], proofs: []};
 
 const ask = (message) => new Promise((resolve) => {
   pending.set(++calls, resolve);
   worker.postMessage({...message, id: calls});
 });
 
-const kinds = [['key', 'Key'], ['given', 'Input'], ['answer', 'Answer'], ['commitments', 'Commitments'], ['proofs', 'Proof']];
+const kinds = [['key', 'Key'], ['given', 'Input'], ['answer', 'Answer'], ['commitments', 'Commitments'], ['openings', 'Openings'], ['proofs', 'Proof']];
 const filesOf = (kind) => [slots[kind]].flat().filter(Boolean);
 
 // needed says how many files of a kind a verification takes at least, as far as it is known.
@@ -23,7 +23,8 @@ function needed(kind) {
   switch (kind) {
     case 'given': return !needs || needs.input ? 1 : 0;
     case 'answer': return !needs || needs.answer ? 1 : 0;
-    case 'commitments': return needs ? needs.commitments.length : 0;
+    case 'commitments': return needs ? Math.max(0, needs.commitments.length - slots.openings.length) : 0;
+    case 'openings': return 0;
     default: return 1;
   }
 }
@@ -66,6 +67,7 @@ async function chosen(files) {
   }
   if (of('proof').length) slots.proofs = of('proof');
   if (of('commitment').length) slots.commitments = of('commitment');
+  if (of('opened').length) slots.openings = of('opened');
   if (of('key').length) {
     key = (await ask({call: 'key', key: slots.key.bytes})).key;
     describe();
@@ -169,10 +171,16 @@ async function verify() {
   $('state').textContent = 'Verifying…';
   const {report, reason} = await ask({
     call: 'infer', key: slots.key.bytes, input: bytesOf(needed('given') && (slots.input || slots.given)), answer: bytesOf(needed('answer') && slots.answer),
-    commitments: needed('commitments') ? slots.commitments.map((f) => f.bytes) : [], proofs: slots.proofs.map((f) => f.bytes), context: $('context').value,
+    ...committed(), proofs: slots.proofs.map((f) => f.bytes), context: $('context').value,
   });
   if (report) show(report);
   else malformed(reason);
+}
+
+// committed are the files of what the key has committed, if it has.
+function committed() {
+  const any = key && key.needs && key.needs.commitments.length;
+  return {commitments: any ? slots.commitments : [], openings: any ? slots.openings : []};
 }
 
 const bytesOf = (file) => file ? file.bytes : new Uint8Array(0);
@@ -214,7 +222,10 @@ function statement(report) {
   if (a.answers) rows.push(['Answers', a.answers.slice(0, 16).join(' ') + (a.answers.length > 16 ? ' …' : '')]);
   if (report.input) rows.push(['Input', `file with SHA-256 ${report.input}`]);
   if (report.output) rows.push(['Output', `file with SHA-256 ${report.output}`]);
-  for (const c of report.committed || []) rows.push(['Committed', `${c.of}: file with SHA-256 ${c.file}`]);
+  for (const c of report.committed || []) {
+    const opened = c.opened ? `, opened: ${c.opened.slice(0, 8).map((v) => v.toPrecision(5)).join(' ')}${c.opened.length > 8 ? ` … (${c.opened.length} values)` : ''}` : '';
+    rows.push(['Committed', `${c.of}: file with SHA-256 ${c.file}${opened}`]);
+  }
   for (const o of a.outputs || []) {
     rows.push([o.name, o.values.slice(0, 8).map((v) => v.toPrecision(5)).join(' ') + (o.values.length > 8 ? ` … (${o.values.length} values)` : '')]);
   }

@@ -14,7 +14,7 @@ self.onmessage = ({data}) => {
   if (data.call === 'verify') self.zkwarpVerify(data.id, data.files);
   if (data.call === 'roles') self.zkwarpRoles(data.id, data.files);
   if (data.call === 'key') self.zkwarpKey(data.id, data.key);
-  if (data.call === 'infer') self.zkwarpInfer(data.id, data.key, data.input, data.answer, data.commitments, data.proofs, data.context);
+  if (data.call === 'infer') self.zkwarpInfer(data.id, data.key, data.input, data.answer, data.commitments, data.openings, data.proofs, data.context);
   if (data.call === 'prove') self.zkwarpProve(data.id, JSON.stringify(data.options), data.table);
 };
 

@@ -50,12 +50,13 @@ func key(_ js.Value, args []js.Value) any {
 	return nil
 }
 
-// infer(id, key, input, answer, [commitment...], [proof...], text that the proof is
-// tied to) posts {kind: "inferred", id, report}. input and answer may be empty.
+// infer(id, key, input, answer, [commitment...], [opening...], [proof...], text that the proof is
+// tied to) posts {kind: "inferred", id, report}. input and answer may be empty; commitments and
+// openings are {name, bytes}.
 func infer(_ js.Value, args []js.Value) any {
 	id := args[0].Int()
 	c := &engine.Case{Key: take(args[1]), Input: take(args[2]), Answer: take(args[3]),
-		Commitments: takeAll(args[4]), Proofs: takeAll(args[5]), Context: []byte(args[6].String())}
+		Commitments: takeFiles(args[4]), Openings: takeFiles(args[5]), Proofs: takeAll(args[6]), Context: []byte(args[7].String())}
 	go func() { post(map[string]any{"kind": "inferred", "id": id, "report": keys.Verify(c)}, nil) }()
 	return nil
 }
@@ -97,6 +98,14 @@ func take(v js.Value) []byte {
 func takeAll(v js.Value) (out [][]byte) {
 	for i := range v.Length() {
 		out = append(out, take(v.Index(i)))
+	}
+	return out
+}
+
+func takeFiles(v js.Value) (out []engine.File) {
+	for i := range v.Length() {
+		f := v.Index(i)
+		out = append(out, engine.File{Name: f.Get("name").String(), Data: take(f.Get("bytes"))})
 	}
 	return out
 }
