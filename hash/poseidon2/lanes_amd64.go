@@ -51,6 +51,18 @@ func permuteLanes16AVX512(s *[16][8]m31.Element, rc *uint64)
 //go:noescape
 func permuteLanes24AVX512(s *[24][8]m31.Element, rc *uint64)
 
+//go:noescape
+func permute16AVX512(s *[16]m31.Element, rc *uint64)
+
+// permute16 permutes one state and says true, or does nothing.
+func permute16(s *[16]m31.Element) bool {
+	if vectors != useAVX512 {
+		return false
+	}
+	permute16AVX512(s, &lifted16[0])
+	return true
+}
+
 // permuteLanes16 permutes and says true, or does nothing.
 func permuteLanes16(s *[16][Lanes]m31.Element) bool {
 	switch vectors {

@@ -41,7 +41,11 @@ func testLanes(t *testing.T) {
 			for k := range one {
 				one[k] = ain[k][j]
 			}
-			Permute16(&one)
+			words := one
+			permuteWords16(&words)
+			if Permute16(&one); one != words {
+				t.Fatalf("one state of width 16: %d, want %d", one, words)
+			}
 			for k := range one {
 				if a[k][j] != one[k] {
 					t.Fatalf("width 16, lane %d: word %d is %d, want %d", j, k, a[k][j], one[k])

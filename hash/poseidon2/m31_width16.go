@@ -4,6 +4,13 @@ import "github.com/zkwarp/zkwarp/field/m31"
 
 // Permute16 applies the width-16 permutation to canonical words.
 func Permute16(state *[16]m31.Element) {
+	if !permute16(state) {
+		permuteWords16(state)
+	}
+}
+
+// permuteWords16 is Permute16 without vectors.
+func permuteWords16(state *[16]m31.Element) {
 	var s [16]uint64
 	for i := range s {
 		s[i] = uint64(state[i])

@@ -3,6 +3,8 @@
 // (lanes_avx2_amd64.s, lanes_avx512_amd64.s and lanes_neon_arm64.s) take eight states
 // (on arm64 four, twice). One 32-byte row of memory holds one word of all eight.
 //
+// single.go has one state of width 16, for transcripts.
+//
 // With AVX2 all words are canonical, and the steps are those of m31.cuh; wide.go
 // and neon.go have the others.
 package main
@@ -233,6 +235,12 @@ func run() error {
 		return err
 	}
 	if err := os.WriteFile("lanes_avx512_amd64.s", []byte(text), 0o644); err != nil {
+		return err
+	}
+	if text, err = singleFile(); err != nil {
+		return err
+	}
+	if err := os.WriteFile("single_avx512_amd64.s", []byte(text), 0o644); err != nil {
 		return err
 	}
 	if text, err = neonFile(); err != nil {
