@@ -45,7 +45,8 @@ struct Instance {
   u64 terms;   // number of terms
   u64 term;    // index of the first
   u64 table;   // index of the first factor's table
-  u64 claim;   // index in the batch, as claims are numbered
+  u64 claim;   // its number
+  u64 part;    // 1: it adds to the claim of one before it, of as many variables
 };
 
 // A run: addresses of what is above, and of its state.
@@ -56,10 +57,16 @@ struct Batch {
   u64 sums;    // the grids' sums: 4 u64 for each of MAX_POINTS points of a class; zero between passes
   u64 counter; // blocks of the pass that are done; zero between passes
   u64 rounds, evals, point; // evals is null if rounds outside of this batch follow
-  u64 count, table_count, eval_count;
+  u64 count, table_count, eval_count; // no evaluations are absorbed if there are 0
   u64 n, d;    // rounds and degree of the batch
   u64 eqs;     // number of instances with an eq
   u64 joins;   // number of instances that join after the first round
+  u64 claims;  // number of claims
+  u64 gamma;   // where the batching challenge is left, or null
+  u64 goes_on; // 1: it is there already, from the batch whose rounds come before these
+  // Claims of instances that join after this batch: a word has the number and, << 32,
+  // how often the claim is doubled in the last round here.
+  u64 after, afters;
 };
 
 // A group of a pass: instances of equal size that follow each other.

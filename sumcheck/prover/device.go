@@ -37,12 +37,12 @@ type onDevice struct {
 	launched int // launches of passes
 }
 
-func newOnDevice(q *device.Queue, tr *transcript.Transcript, instances []Instance, n, d int, out Output, lim limits) (*onDevice, error) {
+func newOnDevice(q *device.Queue, tr *transcript.Transcript, instances []Instance, n, d int, out Output, lim limits, c *course) (*onDevice, error) {
 	instances, values, err := prepareExprs(q, instances)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLayout(q, instances, n, d, out, lim)
+	l, err := newLayout(q, instances, n, d, out, lim, c)
 	l.memory = append(l.memory, values)
 	if err != nil {
 		l.Free()

@@ -17,6 +17,8 @@ type host struct {
 	n, d int // rounds and degree of the batch
 	out  Output
 	inst []*hostInstance
+	// weights are the batching coefficients, nil until they are drawn.
+	weights []m31.QM31
 
 	memory []device.Buffer[m31.QM31]
 }
@@ -110,20 +112,32 @@ func (b *host) free() {
 }
 
 func (b *host) start(values device.Buffer[m31.QM31]) error {
-	gamma, err := device.Alloc[m31.QM31](b.q, 1)
-	if err != nil {
-		return err
+	if b.weights == nil {
+		gamma, err := device.Alloc[m31.QM31](b.q, 1)
+		if err != nil {
+			return err
+		}
+		defer gamma.Free()
+		if err := b.tr.AbsorbChallenge(device.View[m31.Element](values), gamma); err != nil {
+			return err
+		}
+		b.weights = powers(gamma.Host()[0], len(b.inst))
 	}
-	defer gamma.Free()
-	if err := b.tr.AbsorbChallenge(device.View[m31.Element](values), gamma); err != nil {
-		return err
-	}
-	weight := m31.OneQM31()
 	for j, h := range b.inst {
-		h.weight, h.scale, h.claim = weight, m31.OneQM31(), values.Host()[j]
-		weight = weight.Mul(gamma.Host()[0])
+		h.weight, h.scale, h.claim = b.weights[j], m31.OneQM31(), values.Host()[j]
 	}
 	return nil
+}
+
+// powers are the first n powers of gamma.
+func powers(gamma m31.QM31, n int) []m31.QM31 {
+	out := make([]m31.QM31, n)
+	weight := m31.OneQM31()
+	for j := range out {
+		out[j] = weight
+		weight = weight.Mul(gamma)
+	}
+	return out
 }
 
 func (b *host) round(i int) (next int, err error) {

@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"slices"
 	"unsafe"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -11,7 +12,7 @@ import (
 type tableDesc struct{ Source, Folded, Kind, Stride, Vars, Out, Tail uint64 }
 
 type instanceDesc struct {
-	Point, Coeffs, Low, High, Lows, Vars, Factors, Degree, Kind, Terms, Term, Table, Claim uint64
+	Point, Coeffs, Low, High, Lows, Vars, Factors, Degree, Kind, Terms, Term, Table, Claim, Part uint64
 }
 
 type batchDesc struct {
@@ -19,7 +20,8 @@ type batchDesc struct {
 	Weights, Late, Sums, Counter uint64
 	Rounds, Evals, Point         uint64
 	Count, TableCount, EvalCount uint64
-	N, D, Eqs, Joins             uint64
+	N, D, Eqs, Joins, Claims     uint64
+	Gamma, GoesOn, After, Afters uint64
 }
 
 // Words of the state besides the weights, in 64-bit words.
@@ -68,11 +70,32 @@ func (p *plan) folded(vars int) int {
 	return 0
 }
 
-func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim limits) (*layout, error) {
+// course says what a batch's rounds have to do with rounds before and after them.
+type course struct {
+	claims []int // the instances' claims; of instances with one claim all but the first add to it
+	count  int   // of all claims
+	gamma  device.Buffer[m31.QM31]
+	goesOn bool // gamma has been drawn
+	silent bool // the evaluations are not absorbed
+	// Claims of instances that join after the batch, and how often each is doubled
+	// in the last round here.
+	after, twos []int
+}
+
+// alone is the course of a batch that is all there is.
+func alone(instances int) *course {
+	c := &course{count: instances, claims: make([]int, instances)}
+	for j := range c.claims {
+		c.claims[j] = j
+	}
+	return c
+}
+
+func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim limits, c *course) (*layout, error) {
 	l := &layout{plan: planBatch(instances, n, d, lim)}
 	// Elements of everything that kernels write.
 	work, tail := 0, 0
-	joins := 0 // instances that join later
+	joins := len(c.after) // instances that join later
 	for _, in := range instances {
 		if in.Vars < n {
 			joins++
@@ -91,7 +114,7 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 		l.shared, tail = 16*tail, 0
 	}
 	written := 2*work + 2*tail + 2*len(instances) + lateWords + sumWords + 2
-	all, err := l.alloc(q, written+l.descWords(instances))
+	all, err := l.alloc(q, written+l.descWords(instances)+len(c.after))
 	if err != nil {
 		return l, err
 	}
@@ -105,6 +128,13 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 		Weights: take(len(instances)).Address(), Late: take(lateWords / 2).Address(), Sums: take(sumWords / 2).Address(), Counter: take(1).Address(),
 		Rounds: out.Rounds.Address(), Evals: out.Evals.Address(), Point: out.Point.Address(),
 		Count: uint64(len(instances)), EvalCount: uint64(out.Evals.Len()), N: uint64(n), D: uint64(d), Eqs: uint64(l.eqs), Joins: uint64(joins),
+		Claims: uint64(c.count), Gamma: c.gamma.Address(), Afters: uint64(len(c.after)),
+	}
+	if c.goesOn {
+		desc.GoesOn = 1
+	}
+	if c.silent {
+		desc.EvalCount = 0
 	}
 
 	firstEval := make([]int, len(instances)+1)
@@ -120,7 +150,10 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 		e := instanceDesc{
 			Point: in.Point.Address(), Coeffs: in.Coeffs.Address(), Vars: uint64(in.Vars), Factors: uint64(in.Factors),
 			Degree: uint64(in.InnerDegree()), Kind: kernels(in).kind, Terms: uint64(in.NumTerms()), Term: uint64(len(terms)),
-			Table: uint64(len(tables)), Claim: uint64(j),
+			Table: uint64(len(tables)), Claim: uint64(c.claims[j]),
+		}
+		if slices.Index(c.claims, c.claims[j]) < j {
+			e.Part = 1
 		}
 		if in.Eq && in.Vars > 0 {
 			low, high := eqSizes(in.Vars)
@@ -149,6 +182,9 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 		descs = append(descs, e)
 	}
 	desc.TableCount = uint64(len(tables))
+	for i, claim := range c.after {
+		terms = append(terms, uint64(claim)|uint64(c.twos[i])<<32)
+	}
 	return l, l.upload(q, all.Slice(written, all.Len()), desc, descs, tables, terms)
 }
 
@@ -196,6 +232,7 @@ func (l *layout) upload(q *device.Queue, all device.Buffer[uint64], desc batchDe
 	e := c + len(terms)
 	l.batch = all.Slice(0, a)
 	desc.Instances, desc.Tables, desc.Terms = all.Slice(a, b).Address(), all.Slice(b, c).Address(), all.Slice(c, e).Address()
+	desc.After = all.Slice(e-int(desc.Afters), e).Address()
 	at := e
 	for _, p := range l.passes {
 		for _, s := range p.launches {

@@ -77,7 +77,7 @@ func newLinear(q *device.Queue, tr *transcript.Transcript, in Instance, out Outp
 	b.sums, b.tail = device.View[m31.QM31](take(2<<b.rows)), device.View[m31.QM31](take(2*tail))
 	desc := batchDesc{
 		Weights: take(2).Address(), Late: take(lateWords).Address(), Sums: take(sumWords).Address(), Counter: take(2).Address(),
-		Rounds: out.Rounds.Address(), Point: out.Point.Address(), Count: 1, TableCount: 1, N: uint64(b.rows), D: 1,
+		Rounds: out.Rounds.Address(), Point: out.Point.Address(), Count: 1, TableCount: 1, Claims: 1, N: uint64(b.rows), D: 1,
 	}
 	table := tableDesc{Source: b.sums.Address(), Kind: 1, Stride: 1, Vars: uint64(b.rows)}
 	instance := instanceDesc{Vars: uint64(b.rows), Factors: 1, Degree: 1, Kind: 1, Terms: 1}

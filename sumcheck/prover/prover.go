@@ -183,11 +183,16 @@ func run(q *device.Queue, tr *transcript.Transcript, instances []Instance, value
 	} else if lim.isLinear(instances) {
 		b, err = newLinear(q, tr, instances[0], out)
 	} else {
-		b, err = newOnDevice(q, tr, instances, n, d, out, lim)
+		b, err = newOnDevice(q, tr, instances, n, d, out, lim, alone(len(instances)))
 	}
 	if err != nil {
 		return fmt.Errorf("sumcheck: set up: %w", err)
 	}
+	return rounds(b, values, n)
+}
+
+// rounds runs a batch of n rounds and frees it.
+func rounds(b batch, values device.Buffer[m31.QM31], n int) error {
 	defer b.free()
 	if err := b.start(values); err != nil {
 		return fmt.Errorf("sumcheck: start: %w", err)

@@ -14,29 +14,41 @@ struct Tail {
   qm31 challenge;
 };
 
+// claim_weight is gamma to the power of a claim's number.
+DEVICE_INLINE qm31 claim_weight(qm31 g, u32 claim) {
+  qm31 w = qm31_one();
+  for (; claim != 0; claim >>= 1) {
+    if (claim & 1) w = qm31_mul(w, g);
+    g = qm31_sqr(g);
+  }
+  return w;
+}
+
 // begin_batch absorbs the claims, draws gamma and sets the instances' weights, and
 // what those that join later add before. One block.
 static __device__ __noinline__ void begin_batch(u32 *sponge, const Batch *b, const qm31 *values, qm31 *gamma) {
-  if (threadIdx.x < 32) draw(sponge, values, (u32)b->count, gamma);
+  if (threadIdx.x < 32 && !b->goes_on) draw(sponge, values, (u32)b->claims, gamma);
+  if (threadIdx.x == 0 && b->goes_on) *gamma = *(const qm31 *)b->gamma;
   for (u32 i = threadIdx.x; i < 4 * MAX_POINTS * SUM_CLASSES; i += blockDim.x) ((u64 *)b->sums)[i] = 0;
   if (threadIdx.x == 0) ((u32 *)b->counter)[0] = 0;
   __syncthreads();
   const Instance *in = (const Instance *)b->instances;
   qm31 *weights = (qm31 *)b->weights;
-  for (u32 a = threadIdx.x; a < b->count; a += blockDim.x) {
-    qm31 w = qm31_one(), g = *gamma;
-    for (u32 e = (u32)in[a].claim; e != 0; e >>= 1) {
-      if (e & 1) w = qm31_mul(w, g);
-      g = qm31_sqr(g);
-    }
-    weights[a] = w;
-  }
+  for (u32 a = threadIdx.x; a < b->count; a += blockDim.x) weights[a] = claim_weight(*gamma, (u32)in[a].claim);
+  if (threadIdx.x == 0 && b->gamma && !b->goes_on) *(qm31 *)b->gamma = *gamma;
   __syncthreads();
   // A warp a number of variables.
   for (u32 v = threadIdx.x >> 5; v <= b->n; v += blockDim.x >> 5) {
     qm31 sum = qm31_zero();
     for (u32 a = threadIdx.x & 31; a < b->count; a += 32)
-      if (in[a].vars == v) sum = qm31_add(sum, qm31_mul(weights[a], values[in[a].claim]));
+      if (in[a].vars == v && !in[a].part) sum = qm31_add(sum, qm31_mul(weights[a], values[in[a].claim]));
+    if (v == 0)
+      for (u32 i = threadIdx.x & 31; i < b->afters; i += 32) {
+        u64 word = ((const u64 *)b->after)[i];
+        u32 twos = (u32)(word >> 32) % 31;
+        qm31 u = qm31_mul(claim_weight(*gamma, (u32)word), values[(u32)word]);
+        sum = qm31_add(sum, qm31_make(m31_rotate(u.x[0], twos), m31_rotate(u.x[1], twos), m31_rotate(u.x[2], twos), m31_rotate(u.x[3], twos)));
+      }
     sum = warp_total(sum);
     if ((threadIdx.x & 31) == 0) ((qm31 *)b->late)[v] = sum;
   }
@@ -106,7 +118,9 @@ DEVICE_INLINE void write_evals(const Batch *b, const qm31 *memory, u32 pending, 
 }
 
 // absorb_evals absorbs them as one list. The first warp.
-DEVICE_INLINE void absorb_evals(transcript &t, const Batch *b) { transcript_absorb(t, (const u32 *)b->evals, 4 * (u32)b->eval_count); }
+DEVICE_INLINE void absorb_evals(transcript &t, const Batch *b) {
+  if (b->eval_count > 0) transcript_absorb(t, (const u32 *)b->evals, 4 * (u32)b->eval_count);
+}
 
 // tail_block does the rounds from `first` on; `pending` rounds before it are not
 // bound yet. values are the claims, if the batch begins here. K::sums is

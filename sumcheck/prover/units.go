@@ -49,6 +49,9 @@ var product3Text string
 //go:embed eqs.cu
 var eqsText string
 
+//go:embed stacks.cu
+var stacksText string
+
 // unit is a source of this folder.
 func unit(name, text string, headers ...*kernel.Source) *kernel.Source {
 	return &kernel.Source{Name: "sumcheck/prover/" + name, Text: text, Headers: headers}
@@ -67,7 +70,7 @@ var (
 )
 
 // Source has the kernels that every batch needs, linearSource those for one large
-// table; termsSource and productSources have the passes of the summands that are
+// table, stacksSource those for stacks; termsSource and productSources have the passes of the summands that are
 // built in.
 var (
 	Source         = unit("sumcheck.cu", sumcheckText, kernel.PTX, TailHeader)
@@ -78,12 +81,13 @@ var (
 		unit("product2.cu", product2Text, kernel.PTX, PassHeader),
 		unit("product3.cu", product3Text, kernel.PTX, PassHeader),
 	}
-	eqsSource = unit("eqs.cu", eqsText, kernel.PTX, PassHeader)
+	eqsSource    = unit("eqs.cu", eqsText, kernel.PTX, PassHeader)
+	stacksSource = unit("stacks.cu", stacksText, kernel.PTX, batchHeader)
 )
 
 // Sources lists the package's units.
 func Sources() []*kernel.Source {
-	return append([]*kernel.Source{Source, linearSource, termsSource, eqsSource}, productSources[:]...)
+	return append([]*kernel.Source{Source, linearSource, termsSource, eqsSource, stacksSource}, productSources[:]...)
 }
 
 // kernelSet is the kernels for one kind of summand.

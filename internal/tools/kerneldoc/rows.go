@@ -36,6 +36,8 @@ var rows = []row{
 		[]figure{{bench: "sumcheck-product-2^14", time: "ms"}}},
 	{"sumcheck_round, words and a sum of eqs", "`sumcheck/prover.Eqs`: the second factor is made where it is read, from two short tables for each block; in a proof of a network the weights that merge claims",
 		[]string{"sumcheck_eqs_first", "sumcheck_eqs_bind"}, "8: the words, twice; 32 written for every 4", nil},
+	{"sumcheck_round, stacks of words with claims on blocks", "`sumcheck/prover.Stacks`: rows of words times the claims' weights give the first rounds, then rows are bound at once",
+		[]string{"sumcheck_stack_rows", "sumcheck_stack_fold", "sumcheck_stack_sums", "sumcheck_stack_bind"}, "8: the words, twice, or 4 for each two claims and 4", nil},
 	{"sumcheck_3way", "`sumcheck/prover.Prove` for three factors, or two and eq; `sumcheck.Compile` for any other expression",
 		[]string{"sumcheck_product3", "sumcheck_eq_product2"}, "as sumcheck_round, a table more",
 		[]figure{{bench: "sumcheck-expr-2^24", time: "ms"}}},
