@@ -1,6 +1,7 @@
 package prover
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/device"
@@ -13,6 +14,9 @@ import (
 // are in their buffers. Values are integers below 2^29 in absolute value, kept
 // as residues; graph.RunPadded defines every one of them.
 func (s *session) forward(p *graph.Program) error {
+	if !s.q.OnHost() {
+		return s.forwardOnDevice(p)
+	}
 	for i, op := range p.Ops {
 		if err := s.operation(p, i, op); err != nil {
 			return fmt.Errorf("operation %d (%s): %w", i, op.Kind(), err)
@@ -21,25 +25,40 @@ func (s *session) forward(p *graph.Program) error {
 	return nil
 }
 
+// forwardOnDevice enqueues the launches that the layout has for the key's program.
+func (s *session) forwardOnDevice(p *graph.Program) error {
+	if s.hooks.program != nil {
+		return errors.New("programs other than the key's run on the CPU only")
+	}
+	for i := range s.pass {
+		a := &s.pass[i]
+		if err := s.enqueue(a); err != nil {
+			return fmt.Errorf("from operation %d (%s) on: %w", a.op, a.name, err)
+		}
+	}
+	return nil
+}
+
+// operation does an operation on the host.
 func (s *session) operation(p *graph.Program, i int, op graph.Op) error {
 	o := &s.ops[i]
 	switch op := op.(type) {
 	case graph.Einsum:
-		return s.sumProducts(o.einsum)
+		return s.sumOnHost(o.einsum)
 	case graph.Linear:
-		return s.linearSum(o, op)
+		return s.linearSum(op)
 	case graph.Lookup:
 		return s.lookup(p, op)
 	case graph.Pair:
 		return s.pair(p, op)
 	case graph.Threshold:
-		return s.threshold(p, o, op)
+		return s.threshold(p, op)
 	case graph.Rearrange:
 		return s.rearranged(o, op)
 	case graph.Embed:
-		return s.embed(o, op)
+		return s.embed(op)
 	case graph.Reshape:
-		return s.reshape(o, op)
+		return s.reshape(op)
 	}
 	return fmt.Errorf("unknown operation %T", op)
 }
@@ -53,13 +72,8 @@ func signed(v m31.Element) int32 {
 }
 
 // linearSum adds up terms that repeat to the shape of the result.
-func (s *session) linearSum(o *opLayout, op graph.Linear) error {
+func (s *session) linearSum(op graph.Linear) error {
 	out, c := s.polys[op.Out], m31.FromInt(op.Const)
-	if !s.q.OnHost() {
-		t := o.linear
-		return s.launch(Source, "zkml_linear", out.Len(), out.Arg(), s.key.words.Arg(), s.live.Arg(), s.key.desc.Arg(),
-			device.U32(t.at), device.U32(t.n), device.U32(uint32(c)), device.U32(out.Len()))
-	}
 	sum := out.Host()
 	type term struct {
 		x    []m31.Element
@@ -115,9 +129,6 @@ func (s *session) lookup(p *graph.Program, op graph.Lookup) error {
 		rem = s.polys[op.Rem]
 	}
 	half, first := op.Half(), int64(1)<<(t.Bits-1)
-	if !s.q.OnHost() {
-		return s.launch(Source, "zkml_lookup", x.Len(), y.Arg(), rem.Arg(), x.Arg(), table.Arg(), device.U32(int(half)), device.U32(int(op.Shift)), device.U32(int(first)), device.U32(t.Rows()), device.U32(x.Len()))
-	}
 	a, o, r, f := x.Host(), y.Host(), rem.Host(), table.Host()
 	return s.q.Parallel(len(a), 1<<13, func(lo, hi int) {
 		for i := lo; i < hi; i++ {

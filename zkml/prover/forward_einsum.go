@@ -6,12 +6,9 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
-// sumProducts computes in 32-bit integers: the bounds of the result hold for
-// every partial sum too.
-func (s *session) sumProducts(e *einsumLayout) error {
-	if s.q.OnHost() {
-		return s.sumOnHost(e)
-	}
+// product launches a sum of products that has a launch of its own. Kernels compute
+// in 32-bit integers: the bounds of the result hold for every partial sum too.
+func (s *session) product(e *einsumLayout) error {
 	k := e.kernel()
 	var a device.Buffer[m31.Element] // null: every factor is 1
 	if e.a != graph.None {
@@ -40,16 +37,28 @@ const (
 	maxGrid     = 1<<16 - 1
 )
 
-// kernel chooses how a sum of products is made.
+// along says whether terms of an operand lie next to each other.
+func (e *einsumLayout) along() (a, b bool) {
+	return e.stepA == 1 && e.inner >= 8, e.stepB == 1 && e.inner >= 8
+}
+
+// shared is whether in a run a warp or more makes an entry, not a thread.
+func (e *einsumLayout) shared() bool {
+	a, b := e.along()
+	return e.k >= 64 && (a || b || e.batch*e.rows*e.columns <= 1<<12)
+}
+
+// kernel chooses how a sum of products is made that is worth a launch of its own.
+// Others, which have no name, are operations of runs.
 func (e *einsumLayout) kernel() einsumKernel {
-	n := e.batch * e.rows * e.columns
-	// Terms of an operand, or columns, lie next to each other.
 	along := 0
-	if e.stepA == 1 && e.inner >= 8 {
-		along |= 1
-	}
-	if e.stepB == 1 && e.inner >= 8 {
-		along |= 2
+	if a, b := e.along(); a || b {
+		if a {
+			along |= 1
+		}
+		if b {
+			along |= 2
+		}
 	}
 	columnRun, columnStep := runOf(e.lists[bColumns])
 	small := e.batch <= maxGrid && e.rows <= maxGrid
@@ -62,14 +71,8 @@ func (e *einsumLayout) kernel() einsumKernel {
 		return einsumKernel{name, device.Dim{X: uint32(device.Blocks(e.columns, tileColumns)), Y: uint32(device.Blocks(e.rows, rows)), Z: uint32(e.batch)}, threads, []int{along}}
 	case e.columns >= 32 && columnRun >= 32 && columnStep == 1 && e.k >= 64 && small:
 		return einsumKernel{"zkml_einsum_wide", device.Dim{X: uint32(device.Blocks(e.columns, 32)), Y: uint32(e.rows), Z: uint32(e.batch)}, 1024, nil}
-	case e.k >= 64 && (along != 0 || n <= 1<<12):
-		warps := 1
-		if e.k >= 1<<10 && n <= 1<<11 {
-			warps = threads / 32
-		}
-		return einsumKernel{"zkml_einsum_dot", device.D1(device.Blocks(n, threads/32/warps)), threads, []int{n, warps}}
 	}
-	return einsumKernel{"zkml_einsum_each", device.D1(device.Blocks(n, threads)), threads, []int{n}}
+	return einsumKernel{}
 }
 
 // sumOnHost uses the field's slice operations, which are faster than integers,

@@ -9,9 +9,6 @@ import (
 func (s *session) rearranged(o *opLayout, op graph.Rearrange) error {
 	x, out := s.polys[op.X], s.polys[op.Out]
 	r := &o.rearrange
-	if !s.q.OnHost() {
-		return s.launch(Source, "zkml_rearrange", out.Len(), out.Arg(), x.Arg(), s.key.desc.Arg(), device.U32(r.at), device.U32(out.Len()))
-	}
 	a, to := x.Host(), out.Host()
 	// Entries of a run differ in one thing: the axis that stays, or the index of
 	// one group.
@@ -58,7 +55,7 @@ func (s *session) rearranged(o *opLayout, op graph.Rearrange) error {
 
 // reshape copies where the padded layouts agree, else moves every element to
 // its place in a zeroed tensor.
-func (s *session) reshape(o *opLayout, op graph.Reshape) error {
+func (s *session) reshape(op graph.Reshape) error {
 	from, to := &s.plan.Polys[op.X], &s.plan.Polys[op.Out]
 	x, out := s.polys[op.X], s.polys[op.Out]
 	if graph.ReshapeIsFree(from.Shape, to.Shape) {
@@ -68,10 +65,6 @@ func (s *session) reshape(o *opLayout, op graph.Reshape) error {
 		return err
 	}
 	n := graph.Elements(from.Shape)
-	if !s.q.OnHost() {
-		m := o.move
-		return s.launch(Source, "zkml_move", n, out.Arg(), x.Arg(), s.axesArg(m.from), device.U32(m.from.n), s.axesArg(m.to), device.U32(m.to.n), device.U32(n))
-	}
 	a, b := x.Host(), out.Host()
 	return s.q.Parallel(n, 1<<12, func(lo, hi int) {
 		for e := lo; e < hi; e++ {

@@ -1,7 +1,6 @@
 package prover
 
 import (
-	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
@@ -14,9 +13,6 @@ func (s *session) pair(p *graph.Program, op graph.Pair) error {
 		return err
 	}
 	a, b, y := s.polys[op.A], s.polys[op.B], s.polys[op.Y]
-	if !s.q.OnHost() {
-		return s.launch(Source, "zkml_pair", y.Len(), y.Arg(), a.Arg(), b.Arg(), table.Arg(), device.U32(int(t.Bits)), device.U32(int(t.Bits2)), device.U32(y.Len()))
-	}
 	u, v, o, f := a.Host(), b.Host(), y.Host(), table.Host()
 	return s.q.Parallel(len(o), 1<<13, func(lo, hi int) {
 		maskA, maskB := int32(1)<<t.Bits-1, int32(1)<<t.Bits2-1
@@ -28,7 +24,7 @@ func (s *session) pair(p *graph.Program, op graph.Pair) error {
 }
 
 // threshold finds every entry's bucket.
-func (s *session) threshold(p *graph.Program, o *opLayout, op graph.Threshold) error {
+func (s *session) threshold(p *graph.Program, op graph.Threshold) error {
 	t := &p.Tables[op.Table]
 	x := s.polys[op.X]
 	shift, vars := 0, 0 // of the channel in an index
@@ -38,18 +34,6 @@ func (s *session) threshold(p *graph.Program, o *opLayout, op graph.Threshold) e
 		for _, v := range axes[op.Axis+1:] {
 			shift += v
 		}
-	}
-	if !s.q.OnHost() {
-		lo, err := s.thresholds(o, op, t)
-		if err != nil {
-			return err
-		}
-		args := []device.Arg{}
-		for _, id := range op.Outputs() {
-			args = append(args, s.polys[id].Arg())
-		}
-		args = append(args, x.Arg(), lo, device.U32(int(t.YLo)), device.U32(int(t.YHi-t.YLo)+1), device.U32(t.Channels), device.U32(shift), device.U32(vars), device.U32(x.Len()))
-		return s.launch(Source, "zkml_threshold", x.Len(), args...)
 	}
 	a, y := x.Host(), s.polys[op.Y].Host()
 	d0, d1, e0, e1 := s.polys[op.D[0]].Host(), s.polys[op.D[1]].Host(), s.polys[op.E[0]].Host(), s.polys[op.E[1]].Host()
@@ -66,24 +50,10 @@ func (s *session) threshold(p *graph.Program, o *opLayout, op graph.Threshold) e
 	})
 }
 
-// thresholds are a table's: the key's, unless a program that is not the key's
-// has others.
-func (s *session) thresholds(o *opLayout, op graph.Threshold, t *graph.Table) (device.Arg, error) {
-	if s.pk == nil || &s.pk.vk.Program().Tables[op.Table].Lo[0] == &t.Lo[0] {
-		return s.key.desc.Slice(o.steps, o.steps+(len(t.Lo)+1)/2).Arg(), nil
-	}
-	b, err := device.Upload(s.q, t.Lo)
-	s.owned = append(s.owned, b)
-	return b.Arg(), err
-}
-
 // embed copies the rows that tokens name.
-func (s *session) embed(o *opLayout, op graph.Embed) error {
+func (s *session) embed(op graph.Embed) error {
 	tokens, w, out := s.polys[op.Tokens], s.polys[op.W], s.polys[op.Out]
 	vars := s.plan.Polys[op.W].Axes[1]
-	if !s.q.OnHost() {
-		return s.launch(Source, "zkml_embed", out.Len(), out.Arg(), tokens.Arg(), w.Arg(), s.axesArg(o.tokens), device.U32(o.tokens.n), device.U32(vars), device.U32(out.Len()))
-	}
 	t, rows, to := tokens.Host(), w.Host(), out.Host()
 	poly := &s.plan.Polys[op.Tokens]
 	return s.q.Parallel(len(t), max(1, 1<<13>>vars), func(lo, hi int) {

@@ -1,6 +1,8 @@
 package prover
 
 import (
+	"fmt"
+
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
@@ -41,6 +43,7 @@ type layout struct {
 	merge     mergeLayout
 	leaves    leafLayout
 	ops       []opLayout // by operation
+	pass      []launch   // of the forward pass on a device
 
 	desc words
 }
@@ -88,9 +91,15 @@ func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
 	l.placeWords(p)
 	l.placeElements()
 	l.lookups()
-	if p != nil {
-		l.operations(p)
+	if p == nil {
+		return l, nil
 	}
+	for i, op := range p.Ops {
+		if k, ok := graph.TableOf(op); ok && p.Tables[k].Kind != graph.Steps && l.tablePlace(&p.Tables[k]) == nowhere {
+			return nil, fmt.Errorf("operation %d: the plan has no table %q", i, p.Tables[k].Name)
+		}
+	}
+	l.operations(p)
 	return l, nil
 }
 

@@ -35,7 +35,9 @@ type einsumLayout struct {
 	outerA, outerB       []int
 	lists                [einsumLists][]uint64
 
-	at int // of the descriptor
+	outer int // place of the offsets
+	lanes int // threads that make an entry in a run, or 0 for a block
+	at    int // of the descriptor of a launch of its own
 }
 
 // maxOuter is the most offsets that are listed before the longest label is made
@@ -155,16 +157,19 @@ func (e *einsumLayout) sums(labels []uint8, op graph.Einsum, extents, vars map[u
 	}
 }
 
-// describe writes struct einsum of zkml.cu.
+// describe writes the offsets and, for a launch of its own, struct einsum of zkml.cu.
 func (e *einsumLayout) describe(l *layout) {
+	e.outer = len(l.desc)
+	for i, a := range e.outerA {
+		l.desc.add(uint64(a) | uint64(e.outerB[i])<<32)
+	}
+	if e.kernel().name == "" {
+		return
+	}
 	var lists words
 	for _, segs := range e.lists {
 		lists.add(uint64(l.desc.add(segs...)), uint64(len(segs)/3))
 	}
-	outer := len(l.desc)
-	for i, a := range e.outerA {
-		l.desc.add(uint64(a) | uint64(e.outerB[i])<<32)
-	}
-	e.at = l.desc.add(uint64(e.k), uint64(e.inner), uint64(e.stepA), uint64(e.stepB), uint64(outer), uint64(e.rows), uint64(e.columns))
+	e.at = l.desc.add(uint64(e.k), uint64(e.inner), uint64(e.stepA), uint64(e.stepB), uint64(e.outer), uint64(e.rows), uint64(e.columns))
 	l.desc.add(lists...)
 }

@@ -1,59 +1,29 @@
 package prover
 
 import (
-	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // opLayout is what the forward pass needs to know of an operation beside its
-// tensors. One of the fields is used.
+// tensors, if it is one of these.
 type opLayout struct {
-	linear    linearLayout
-	move      moveLayout
 	einsum    *einsumLayout
 	rearrange rearrangeLayout
-	steps     int        // of a threshold: place of the table's thresholds
-	tokens    axesLayout // of an embedding
 }
 
-// linearLayout is an operation's terms.
-type linearLayout struct{ at, n int }
-
-// moveLayout is the shapes between which a reshape moves.
-type moveLayout struct{ from, to axesLayout }
-
-// operations writes the descriptors of operations.
+// operations lays operations out, and divides them among launches.
 func (l *layout) operations(p *graph.Program) {
 	l.ops = make([]opLayout, len(p.Ops))
-	steps := map[int]int{}
 	for i, op := range p.Ops {
-		o := &l.ops[i]
 		switch op := op.(type) {
-		case graph.Linear:
-			var terms words
-			for _, t := range op.Terms {
-				segs := segments(&l.plan.Polys[op.Out], &l.plan.Polys[t.T])
-				terms.add(uint64(l.polys[t.T]), uint64(m31.FromInt(t.Coef)), uint64(l.desc.add(segs...)), uint64(len(segs)/3))
-			}
-			o.linear = linearLayout{l.desc.add(terms...), len(op.Terms)}
-		case graph.Reshape:
-			o.move = moveLayout{l.desc.axes(l.plan.Polys[op.X].Shape), l.desc.axes(l.plan.Polys[op.Out].Shape)}
 		case graph.Einsum:
-			o.einsum = l.einsum(p, op)
+			l.ops[i].einsum = l.einsum(p, op)
 		case graph.Rearrange:
-			o.rearrange = l.rearrange(p, op)
-		case graph.Threshold:
-			at, ok := steps[op.Table]
-			if !ok {
-				at = l.desc.packed(p.Tables[op.Table].Lo)
-				steps[op.Table] = at
-			}
-			o.steps = at
-		case graph.Embed:
-			o.tokens = l.desc.axes(l.plan.Polys[op.Tokens].Shape)
+			l.ops[i].rearrange = l.rearrange(p, op)
 		}
 	}
+	l.schedule(p)
 }
 
 // packed adds 32-bit values, two a word.
@@ -73,7 +43,6 @@ func (w *words) packed(v []int32) (at int) {
 // as they are move by segments; the indices of a mapped group of axes, put
 // together by segments, choose from a list of places. Places add up.
 type rearrangeLayout struct {
-	at     int // the descriptor: the number of maps, then the lists
 	stay   []uint64
 	groups []groupLayout
 }
@@ -122,10 +91,5 @@ func (l *layout) rearrange(p *graph.Program, op graph.Rearrange) rearrangeLayout
 		}
 		r.groups = append(r.groups, g)
 	}
-	head := words{uint64(l.desc.add(r.stay...)), uint64(len(r.stay) / 3), uint64(len(r.groups))}
-	for _, g := range r.groups {
-		head.add(uint64(l.desc.add(g.segs...)), uint64(len(g.segs)/3), uint64(l.desc.packed(g.from)))
-	}
-	r.at = l.desc.add(head...)
 	return r
 }

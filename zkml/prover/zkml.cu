@@ -115,54 +115,6 @@ DEVICE_INLINE offsets term(const u64 *__restrict__ desc, const einsum &e, u32 k)
   return t;
 }
 
-// zkml_einsum_each: a thread does an entry.
-extern "C" __global__ void __launch_bounds__(256) zkml_einsum_each(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b,
-                                                                   const u64 *__restrict__ desc, u32 at, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const einsum &e = *(const einsum *)(desc + at);
-  const u32 *pa = a == 0 ? 0 : a + gather(desc, e.a_out, i), *pb = b + gather(desc, e.b_out, i);
-  u32 inner = (u32)e.inner, outer = (u32)e.k / inner, da = (u32)e.step_a, db = (u32)e.step_b, sum = 0;
-  for (u32 q = 0; q < outer; q++) {
-    u64 o = desc[e.outer + q];
-    const u32 *x = pa == 0 ? 0 : pa + (u32)o, *y = pb + (o >> 32);
-    for (u32 k = 0; k < inner; k++, y += db) {
-      u32 v = (u32)integer(*y);
-      if (x != 0) {
-        v *= (u32)integer(*x);
-        x += da;
-      }
-      sum += v;
-    }
-  }
-  out[i] = m31_from_i32((i32)sum);
-}
-
-// zkml_einsum_dot: `warps` warps of a block do an entry.
-extern "C" __global__ void __launch_bounds__(256) zkml_einsum_dot(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b,
-                                                                  const u64 *__restrict__ desc, u32 at, u32 n, u32 warps) {
-  __shared__ u32 parts[8];
-  const einsum &e = *(const einsum *)(desc + at);
-  u32 warp = threadIdx.x >> 5, lanes = 32 * warps, first = warp / warps * warps;
-  u32 i = blockIdx.x * (8 / warps) + warp / warps, sum = 0;
-  if (i < n) {
-    const u32 *pa = a == 0 ? 0 : a + gather(desc, e.a_out, i), *pb = b + gather(desc, e.b_out, i);
-    for (u32 k = threadIdx.x % lanes; k < (u32)e.k; k += lanes) {
-      offsets o = term(desc, e, k);
-      u32 v = (u32)integer(pb[o.b]);
-      if (pa != 0) v *= (u32)integer(pa[o.a]);
-      sum += v;
-    }
-  }
-  for (u32 d = 16; d > 0; d >>= 1) sum += shfl_xor(sum, d);
-  if ((threadIdx.x & 31) == 0) parts[warp] = sum;
-  __syncthreads();
-  if (threadIdx.x % lanes != 0 || i >= n) return;
-  sum = 0;
-  for (u32 w = first; w < first + warps; w++) sum += parts[w];
-  out[i] = m31_from_i32((i32)sum);
-}
-
 // zkml_einsum_wide is for few rows: a block does 32 columns of one, 32 parts of
 // the sum side by side.
 extern "C" __global__ void __launch_bounds__(1024) zkml_einsum_wide(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b,
@@ -285,65 +237,232 @@ extern "C" __global__ void __launch_bounds__(256) zkml_einsum_tile(u32 *__restri
   einsum_tile<4>(out, a, b, desc, *(const einsum *)(desc + at), flags & ALONG_A, flags & ALONG_B, x, y, terms);
 }
 
-// ---- other operations -----------------------------------------------------------
+// ---- runs of operations -----------------------------------------------------------
+// A run is operations that every block does one after the other, on its slice of
+// each tensor: the entries whose index has the block's number for its top bits.
+// Whatever an operation reads of what the run has made is of the block's own slice.
+// So pointers to it are neither const nor __restrict__ here: such reads may be kept
+// in caches that writes do not reach.
 
-// zkml_linear: out[i] = c + the sum of coef * in[j] over terms (place, coef,
-// place of its segments, their number). j is made of the bits of i that the
-// segments (from, mask, to) select.
-extern "C" __global__ void __launch_bounds__(256) zkml_linear(u32 *__restrict__ out, const u32 *__restrict__ fixed, const u32 *__restrict__ live,
-                                                              const u64 *__restrict__ desc, u32 terms, u32 nterms, u32 c, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  u32 v = c;
-  for (u32 k = 0; k < nterms; k++) {
-    const u64 *t = desc + terms + 4 * k;
-    u32 j = gather(desc, *(const segments *)(t + 2), i);
-    v = m31_add(v, m31_mul((u32)t[1], place(fixed, live, t[0])[j]));
-  }
-  out[i] = v;
+// The words of an operation, with those of the run in shared memory: what it is and
+// whether the ones before have to be done, their number, the variables of a slice,
+// the place of the result. Places take two words.
+#define RUN_LINEAR 0
+#define RUN_LOOKUP 1
+#define RUN_PAIR 2
+#define RUN_THRESHOLD 3
+#define RUN_REARRANGE 4
+#define RUN_EMBED 5
+#define RUN_MOVE 6
+#define RUN_SUM 7
+#define RUN_BARRIER 0x100
+
+struct memory {
+  const u32 *fixed;
+  u32 *live;
+  const u64 *desc;
+};
+
+DEVICE_INLINE u32 *run_place(const memory &m, const u32 *w) {
+  u64 at = (u64)w[1] << 32 | w[0];
+  return at == NOWHERE ? (u32 *)0 : (u32 *)place(m.fixed, m.live, at);
 }
 
-// zkml_lookup: x + half = 2^shift q + r with 0 <= r < 2^shift; y is entry
-// q + first of the table. rem is null if there is no remainder.
-extern "C" __global__ void __launch_bounds__(256) zkml_lookup(u32 *__restrict__ y, u32 *__restrict__ rem, const u32 *__restrict__ x,
-                                                              const u32 *__restrict__ table, i32 half, u32 shift, i32 first, i32 size, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  i32 acc = integer(x[i]) + half;
-  i32 q = acc >> shift;
-  i32 row = q + first;
-  row = row < 0 ? 0 : row >= size ? size - 1 : row;
-  y[i] = table[row];
+// run_gather makes an index of bits of i: w is the number of segments, then for each
+// where its bits come from, how many they are and where they go, a byte each.
+DEVICE_INLINE u32 run_gather(const u32 *w, u32 i) {
+  u32 n = w[0], j = 0;
+  for (u32 k = 1; k <= n; k++) j |= (i >> (w[k] & 0xff) & ((1u << (w[k] >> 8 & 0xff)) - 1)) << (w[k] >> 16);
+  return j;
+}
+
+// out = w[0] + the sum of w[1] terms: place, coefficient, segments.
+DEVICE_INLINE u32 run_linear(const memory &m, const u32 *w, u32 i) {
+  u32 v = w[0], n = w[1];
+  w += 2;
+  for (u32 k = 0; k < n; k++, w += 4 + w[3]) v = m31_add(v, m31_mul(w[2], run_place(m, w)[run_gather(w + 3, i)]));
+  return v;
+}
+
+// x + half = 2^shift q + r with 0 <= r < 2^shift; y is entry q + first of the table.
+DEVICE_INLINE u32 run_lookup(const memory &m, const u32 *w, u32 i) {
+  u32 *rem = run_place(m, w), shift = w[7];
+  i32 acc = integer(run_place(m, w + 2)[i]) + (i32)w[6], row = (acc >> shift) + (i32)w[8], size = (i32)w[9];
   if (rem != 0) rem[i] = (u32)acc & ((1u << shift) - 1);
+  return run_place(m, w + 4)[row < 0 ? 0 : row >= size ? size - 1 : row];
 }
 
-// zkml_rearrange: entry i comes from the place that the bits of axes which stay
-// (list 0) and the chosen places of mapped groups of axes add up to.
-extern "C" __global__ void __launch_bounds__(256) zkml_rearrange(u32 *__restrict__ out, const u32 *__restrict__ x, const u64 *__restrict__ desc,
-                                                                 u32 at, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  const u64 *head = desc + at;
-  u32 from = gather(desc, *(const segments *)head, i);
+// y is the table's entry at (a, b), a domain of 2^w[6] and one of 2^w[7] integers.
+DEVICE_INLINE u32 run_pair(const memory &m, const u32 *w, u32 i) {
+  u32 bits_a = w[6], bits_b = w[7];
+  u32 p = (u32)integer(run_place(m, w)[i]) + (1u << (bits_a - 1)), q = (u32)integer(run_place(m, w + 2)[i]) + (1u << (bits_b - 1));
+  return run_place(m, w + 4)[(p & ((1u << bits_a) - 1)) << bits_b | (q & ((1u << bits_b) - 1))];
+}
+
+// lo[channel] has `values` + 1 thresholds, which do not decrease; y is first + the
+// last one that is at most x. d and e are the distances to the ends of that bucket,
+// as limbs of 16 and 14 bits. The channel is an index of 2^vars above bit `shift`, 0
+// from `channels` on.
+DEVICE_INLINE u32 run_threshold(const memory &m, const u32 *w, u32 i) {
+  u32 values = w[12], channels = w[13], channel = i >> w[14] & ((1u << w[15]) - 1);
+  const i32 *th = (const i32 *)(m.desc + w[10]) + (u64)(channel < channels ? channel : 0) * (values + 1);
+  i32 v = integer(run_place(m, w + 8)[i]);
+  u32 begin = 0, end = values - 1; // the first bucket that ends above v
+  while (begin < end) {
+    u32 middle = (begin + end) / 2;
+    if (th[middle + 1] > v)
+      end = middle;
+    else
+      begin = middle + 1;
+  }
+  u32 d = (u32)(v - th[begin]), e = (u32)(th[begin + 1] - 1 - v);
+  run_place(m, w)[i] = d & 0xffff;
+  run_place(m, w + 2)[i] = d >> 16;
+  run_place(m, w + 4)[i] = e & 0xffff;
+  run_place(m, w + 6)[i] = e >> 16;
+  return m31_from_i32((i32)w[11] + (i32)begin);
+}
+
+// Entry i comes from the place that the bits of axes which stay and the chosen places
+// of mapped groups of axes add up to.
+DEVICE_INLINE u32 run_rearrange(const memory &m, const u32 *w, u32 i) {
+  const u32 *x = run_place(m, w);
+  u32 from = run_gather(w + 2, i);
   bool zero = false;
-  for (u32 g = 0; g < (u32)head[2]; g++) {
-    const u64 *group = head + 3 + 3 * g;
-    i32 v = ((const i32 *)(desc + group[2]))[gather(desc, *(const segments *)group, i)];
+  w += 3 + w[2];
+  u32 groups = *w++;
+  for (u32 g = 0; g < groups; g++, w += 2 + w[1]) {
+    i32 v = ((const i32 *)(m.desc + w[0]))[run_gather(w + 1, i)];
     zero = zero || v < 0;
     from += v < 0 ? 0 : (u32)v;
   }
-  out[i] = zero ? 0 : x[from];
+  return zero ? 0 : x[from];
 }
 
-// zkml_embed: entry i is entry i mod 2^vars of the row that a token names; 0 in
-// padding.
-extern "C" __global__ void __launch_bounds__(256) zkml_embed(u32 *__restrict__ out, const u32 *__restrict__ tokens, const u32 *__restrict__ w,
-                                                             const u64 *__restrict__ axes, u32 naxes, u32 vars, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  u32 t = i >> vars;
-  out[i] = real_element(t, axes, naxes) ? w[((u64)tokens[t] << vars) + (i & ((1u << vars) - 1))] : 0;
+// Entry i is entry i mod 2^vars of the row that a token names; 0 in padding.
+DEVICE_INLINE u32 run_embed(const memory &m, const u32 *w, u32 i) {
+  u32 vars = w[6], t = i >> vars;
+  return real_element(t, m.desc + w[4], w[5]) ? run_place(m, w + 2)[((u64)run_place(m, w)[t] << vars) + (i & ((1u << vars) - 1))] : 0;
 }
+
+// Elements that get another shape; 0 in padding.
+DEVICE_INLINE u32 run_move(const memory &m, const u32 *w, u32 i) {
+  const u64 *axes = m.desc + w[4];
+  u32 element = 0, stride = 1, left = i;
+  for (u32 a = 0; a < w[5]; a++) {
+    u32 vars = (u32)axes[2 * a], extent = (u32)axes[2 * a + 1], at = left & ((1u << vars) - 1);
+    if (at >= extent) return 0;
+    element += at * stride;
+    stride *= extent;
+    left >>= vars;
+  }
+  return run_place(m, w)[padded_index(element, m.desc + w[2], w[3])];
+}
+
+// The terms first, first + by, first + 2 by .. of a sum of products: lanes, a (or
+// nowhere, for ones), b, then terms of the sum, those of the innermost label, that
+// label's steps, the place of the offsets of the other labels, segments of a and b.
+DEVICE_INLINE u32 run_sum(const memory &m, const u32 *w, u32 i, u32 first, u32 by) {
+  const u32 *a = run_place(m, w + 1), *b = run_place(m, w + 3);
+  const u64 *outer = m.desc + w[9];
+  u32 n = w[5], inner = w[6], da = w[7], db = w[8], sum = 0;
+  b += run_gather(w + 11 + w[10], i);
+  if (a != 0) a += run_gather(w + 10, i);
+  if (by == 1) {
+    for (u32 q = 0; q < n / inner; q++) {
+      const u32 *x = a == 0 ? a : a + (u32)outer[q], *y = b + (outer[q] >> 32);
+      if (a == 0) {
+#pragma unroll 8
+        for (u32 k = 0; k < inner; k++) sum += (u32)integer(y[k * db]);
+      } else {
+#pragma unroll 8
+        for (u32 k = 0; k < inner; k++) sum += (u32)integer(y[k * db]) * (u32)integer(x[k * da]);
+      }
+    }
+    return sum;
+  }
+#pragma unroll 4
+  for (u32 k = first; k < n; k += by) {
+    u32 q = k < inner ? 0 : k / inner, r = k - q * inner;
+    u64 o = outer[q];
+    u32 v = (u32)integer(b[(o >> 32) + r * db]);
+    if (a != 0) v *= (u32)integer(a[(u32)o + r * da]);
+    sum += v;
+  }
+  return sum;
+}
+
+// zkml_run does `jobs` runs: the first block of each with the number of its words
+// << 32, and the place of these, in order. Operations of one level begin with the
+// warp after the one before's last, so that small ones are done side by side.
+extern "C" __global__ void __launch_bounds__(1024) zkml_run(const u32 *fixed, u32 *live, const u64 *desc, u32 jobs, u32 njobs) {
+  SHARED_DYNAMIC(u32, code);
+  __shared__ u32 parts[32];
+  const memory m = {fixed, live, desc};
+  u32 job = 0, t = threadIdx.x, all = blockDim.x, turn = 0;
+  for (u32 above = njobs; above - job > 1;) {
+    u32 middle = (job + above) / 2;
+    if ((u32)desc[jobs + 2 * middle] <= blockIdx.x) job = middle;
+    else above = middle;
+  }
+  u64 head = desc[jobs + 2 * job];
+  u32 block = blockIdx.x - (u32)head, words = (u32)(head >> 32);
+  const u32 *from = (const u32 *)(desc + desc[jobs + 2 * job + 1]);
+  for (u32 k = t; k < words; k += all) code[k] = from[k];
+  __syncthreads();
+  for (u32 at = 0; at < words; at += code[at + 1]) {
+    const u32 *w = code + at;
+    u32 kind = w[0] & 0xff, n = 1u << w[2], base = block << w[2];
+    u32 *out = run_place(m, w + 3);
+    if (w[0] & RUN_BARRIER) {
+      __syncthreads();
+      turn = 0;
+    }
+    w += 5;
+    u32 begin = (t - turn) & (all - 1);
+#define RUN_EACH(f)                                        \
+  for (u32 i = begin; i < n; i += all) out[base + i] = f(m, w, base + i)
+    if (kind == RUN_SUM && w[0] == 0) { // all threads make an entry
+      for (u32 i = 0; i < n; i++) {
+        u32 sum = run_sum(m, w, base + i, t, all);
+        for (u32 d = 16; d > 0; d >>= 1) sum += shfl_xor(sum, d);
+        if ((t & 31) == 0) parts[t >> 5] = sum;
+        __syncthreads();
+        if (t == 0) {
+          for (u32 k = 1; k < all / 32; k++) sum += parts[k];
+          out[base + i] = m31_from_i32((i32)sum);
+        }
+        __syncthreads();
+      }
+      turn = 0;
+      continue;
+    }
+    if (kind == RUN_SUM && w[0] > 1) { // a warp
+      for (u32 i = begin >> 5; i < n; i += all >> 5) {
+        u32 sum = run_sum(m, w, base + i, t & 31, 32);
+        for (u32 d = 16; d > 0; d >>= 1) sum += shfl_xor(sum, d);
+        if ((t & 31) == 0) out[base + i] = m31_from_i32((i32)sum);
+      }
+      turn = (turn + 32 * n) & (all - 1);
+      continue;
+    }
+    switch (kind) {
+    case RUN_LINEAR: RUN_EACH(run_linear); break;
+    case RUN_LOOKUP: RUN_EACH(run_lookup); break;
+    case RUN_PAIR: RUN_EACH(run_pair); break;
+    case RUN_THRESHOLD: RUN_EACH(run_threshold); break;
+    case RUN_REARRANGE: RUN_EACH(run_rearrange); break;
+    case RUN_EMBED: RUN_EACH(run_embed); break;
+    case RUN_MOVE: RUN_EACH(run_move); break;
+    default:
+      for (u32 i = begin; i < n; i += all) out[base + i] = m31_from_i32((i32)run_sum(m, w, base + i, 0, 1));
+    }
+#undef RUN_EACH
+    turn = (turn + ((n + 31) & ~31u)) & (all - 1);
+  }
+}
+
+// ---- other operations -----------------------------------------------------------
 
 // zkml_one_hot: entry z of token t is 1 if `bits` bits of t, from bit `first` on,
 // are z, else 0.
@@ -351,52 +470,6 @@ extern "C" __global__ void __launch_bounds__(256) zkml_one_hot(u32 *__restrict__
   u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= n) return;
   out[i] = (((tokens[i >> bits] >> first) ^ i) & ((1u << bits) - 1)) == 0;
-}
-
-// zkml_pair: y is the table's entry at (a, b), a domain of 2^bits integers each.
-extern "C" __global__ void __launch_bounds__(256) zkml_pair(u32 *__restrict__ y, const u32 *__restrict__ a, const u32 *__restrict__ b,
-                                                            const u32 *__restrict__ table, u32 bits_a, u32 bits_b, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  u32 p = (u32)integer(a[i]) + (1u << (bits_a - 1)), q = (u32)integer(b[i]) + (1u << (bits_b - 1));
-  y[i] = table[(p & ((1u << bits_a) - 1)) << bits_b | (q & ((1u << bits_b) - 1))];
-}
-
-// zkml_threshold: lo[channel] has `values` + 1 thresholds, which do not decrease;
-// y is first + the last one that is at most x. d and e are the distances to the
-// ends of that bucket, as limbs of 16 and 14 bits. The channel is an index of
-// 2^vars above bit `shift`, 0 from `channels` on.
-extern "C" __global__ void __launch_bounds__(256) zkml_threshold(u32 *__restrict__ y, u32 *__restrict__ d0, u32 *__restrict__ d1,
-                                                                 u32 *__restrict__ e0, u32 *__restrict__ e1, const u32 *__restrict__ x,
-                                                                 const i32 *__restrict__ lo, i32 first, u32 values, u32 channels, u32 shift,
-                                                                 u32 vars, u32 n) {
-  u32 i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i >= n) return;
-  u32 channel = i >> shift & ((1u << vars) - 1);
-  const i32 *th = lo + (u64)(channel < channels ? channel : 0) * (values + 1);
-  i32 v = integer(x[i]);
-  u32 begin = 0, end = values - 1; // the first bucket that ends above v
-  while (begin < end) {
-    u32 m = (begin + end) / 2;
-    if (th[m + 1] > v)
-      end = m;
-    else
-      begin = m + 1;
-  }
-  u32 d = (u32)(v - th[begin]), e = (u32)(th[begin + 1] - 1 - v);
-  y[i] = m31_from_i32(first + (i32)begin);
-  d0[i] = d & 0xffff;
-  d1[i] = d >> 16;
-  e0[i] = e & 0xffff;
-  e1[i] = e >> 16;
-}
-
-// zkml_move gives n elements another shape.
-extern "C" __global__ void __launch_bounds__(256) zkml_move(u32 *__restrict__ out, const u32 *__restrict__ in, const u64 *__restrict__ from,
-                                                            u32 nfrom, const u64 *__restrict__ to, u32 nto, u32 n) {
-  u32 e = blockIdx.x * blockDim.x + threadIdx.x;
-  if (e >= n) return;
-  out[padded_index(e, to, nto)] = in[padded_index(e, from, nfrom)];
 }
 
 // zkml_limb: w bits of v - lo from bit `shift` up.
