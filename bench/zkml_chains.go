@@ -49,7 +49,7 @@ func gpt2Parts(shape onnxtest.Transformer, limit int64) parts {
 			return nil, nil, "", err
 		}
 		e.step("cut %d operations", len(p.Ops))
-		before, err := chunks.Plan(p, limit)
+		before, err := chunks.Plan(p, limit, nil)
 		if err != nil {
 			return nil, nil, "", err
 		}

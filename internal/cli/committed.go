@@ -84,6 +84,22 @@ func (f *commitsFlags) of(p *graph.Program) (out zkml.Commits, err error) {
 	return out, err
 }
 
+// planned is what the flags have committed, for planning parts, nil if nothing.
+func (f *commitsFlags) planned(p *graph.Program) (*chunks.Committing, error) {
+	ends, err := f.of(p)
+	if err != nil || ends.Empty() && !f.boundaries {
+		return nil, err
+	}
+	c := &chunks.Committing{Boundaries: f.boundaries}
+	for _, i := range ends.Inputs {
+		c.Inputs = append(c.Inputs, p.Inputs[i])
+	}
+	for _, i := range ends.Outputs {
+		c.Outputs = append(c.Outputs, p.Outputs[i])
+	}
+	return c, nil
+}
+
 // numbersOf are the numbers, in order, of the tensors that have the names.
 func numbersOf(flag string, names []string, p *graph.Program, ids []graph.TensorID) ([]int, error) {
 	list := tensorsOf(p, ids)

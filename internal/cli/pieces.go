@@ -162,7 +162,7 @@ func (f *cutFlags) split(p *graph.Program, w *graph.Weights, n *numbering, mode 
 		}
 		return nil, usageError("--layers %s: several must be the whole, %s %d:%d", f.layers, n.what, n.first, n.first+len(n.start)-1)
 	case f.parts > 1:
-		before, err := planParts(p, f.parts)
+		before, err := planParts(p, f.parts, &f.commits)
 		return &pieces{before: before}, withCode(ExitUnsupported, err)
 	case f.given:
 		before, over, err := planBudget(p, w, int64(f.budget*1e9), mode, o, &f.commits)
@@ -185,11 +185,15 @@ func committed(p *graph.Program) (n int64) {
 }
 
 // planParts cuts a program in at most n parts whose largest is as small as can be.
-func planParts(p *graph.Program, n int) (best []int, err error) {
+func planParts(p *graph.Program, n int, commits *commitsFlags) (best []int, err error) {
+	ends, err := commits.planned(p)
+	if err != nil {
+		return nil, err
+	}
 	low, high := int64(0), committed(p) // the limit that serves is in (low, high]
 	for high-low > 1+high/64 {
 		limit := low + (high-low)/2
-		before, err := chunks.Plan(p, limit)
+		before, err := chunks.Plan(p, limit, ends)
 		if err == nil && len(before) < n {
 			best, high = before, limit
 		} else {
@@ -206,9 +210,13 @@ const margin = 0.8
 // can be, and over says how much it needs.
 func planBudget(p *graph.Program, w *graph.Weights, budget int64, mode zkml.Mode, o whir.Options, commits *commitsFlags) (before []int, over int64, err error) {
 	room := int64(margin * float64(budget))
+	ends, err := commits.planned(p)
+	if err != nil {
+		return nil, 0, err
+	}
 	low, high := int64(0), committed(p) // limits that leave an operation over are up to low; before is for high, once it is set
 	for limit, planned := high, false; ; {
-		tried, err := chunks.Plan(p, limit)
+		tried, err := chunks.Plan(p, limit, ends)
 		if err != nil && !planned {
 			return nil, 0, err
 		}

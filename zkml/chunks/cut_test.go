@@ -100,7 +100,7 @@ func TestPlan(t *testing.T) {
 	c := zkmltest.Decoder(4, 4, 16, 2, true)
 	whole, _ := fillAll(c.Program)
 	for _, limit := range []int64{whole, whole / 2, whole / 4} {
-		before, err := Plan(c.Program, limit)
+		before, err := Plan(c.Program, limit, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func TestPlan(t *testing.T) {
 			}
 		}
 	}
-	if _, err := Plan(c.Program, 1); err == nil || !strings.Contains(err.Error(), "alone needs") {
+	if _, err := Plan(c.Program, 1, nil); err == nil || !strings.Contains(err.Error(), "alone needs") {
 		t.Errorf("a limit of 1: %v", err)
 	}
 }
@@ -149,7 +149,7 @@ func TestPlanLimits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before, err := Plan(wide, 1<<60)
+	before, err := Plan(wide, 1<<60, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestPlanLimits(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		end, s := fill(c.Program, 0, 1<<60)
+		end, s, _ := fill(c.Program, 0, 1<<60, nil)
 		leaves := int64(0)
 		for _, l := range pl.Leaves {
 			leaves += 1 << l.Vars
@@ -175,6 +175,97 @@ func TestPlanLimits(t *testing.T) {
 		}
 		if end != len(c.Program.Ops) || s.leaves != leaves || s.columns != words(plan.Witness) || s.params != words(plan.Parameters) {
 			t.Errorf("%s: %v, expected %d leaves, %d and %d entries", c.Name, s, leaves, words(plan.Parameters), words(plan.Witness))
+		}
+	}
+	// Committed inputs have limbs and leaves.
+	for _, c := range []*zkmltest.Case{zkmltest.Every(3), zkmltest.Odd(2), zkmltest.Decoder(1, 4, 8, 2, true), zkmltest.Tour(1)} {
+		p := c.Program
+		var all plan.Commits
+		for i := range p.Inputs {
+			all.Inputs = append(all.Inputs, i)
+		}
+		for i := range p.Outputs {
+			all.Outputs = append(all.Outputs, i)
+		}
+		pl, err := plan.ForProgram(p, all)
+		if err != nil {
+			t.Fatal(err)
+		}
+		end, s, beyond := fill(p, 0, 1<<60, endsToCommit(p, &Committing{Inputs: p.Inputs, Outputs: p.Outputs, Boundaries: true}))
+		leaves, witness := int64(0), int64(0)
+		for _, l := range pl.Leaves {
+			leaves += 1 << l.Vars
+		}
+		for _, k := range pl.Stacks[plan.Witness].Polys {
+			witness += 1 << pl.Polys[k].Vars
+		}
+		if end != len(p.Ops) || s.leaves != leaves || s.columns+s.ends != witness || s.tensors != len(pl.Committed) || beyond[end] {
+			t.Errorf("%s: %v, expected %d leaves, %d entries of columns and limbs of %d tensors", c.Name, s, leaves, witness, len(pl.Committed))
+		}
+	}
+	// Seven lookups fit, but not with the input's.
+	for _, c := range []*Committing{nil, {Inputs: wide.Inputs, Boundaries: true}} {
+		before, err := Plan(wide, 1<<60, c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cutting, err := Cut(wide, graph.NewWeights(wide), before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cutting.CommitBoundaries()
+		if err := cutting.CommitInput("x"); err != nil {
+			t.Fatal(err)
+		}
+		for k, part := range cutting.Parts {
+			if _, err := plan.ForProgram(part.Program, part.Commits); (err != nil) != (c == nil && k == 0) {
+				t.Errorf("planned for %v, part %d of %d: %v", c, k+1, len(cutting.Parts), err)
+			}
+		}
+	}
+}
+
+// TestPlanHanded plans a program that has 70 tensors between its halves, of which a proof can commit to 64, and fewer elsewhere.
+func TestPlanHanded(t *testing.T) {
+	b := graph.NewBuilder("handed")
+	x := b.Input("x", []int{4}, 0, 3, 1)
+	table := b.Table("t", 4, make([]int32, 16))
+	sum := func(ids []graph.TensorID) graph.TensorID {
+		var terms []graph.Term
+		for _, id := range ids {
+			terms = append(terms, graph.Term{Coef: 1, T: id})
+		}
+		return b.Lookup("y", b.Linear("sum", terms, 0, 1), 0, table, 1)
+	}
+	for range 3 {
+		var wide []graph.TensorID
+		for range 70 {
+			wide = append(wide, b.Lookup("y", x, 0, table, 1))
+		}
+		x = sum(wide)
+	}
+	p, w, err := b.BuildAll([]graph.TensorID{x}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for limit, c := range map[int64]*Committing{4 * 68: nil, 4 * 67: {Boundaries: true}, 4 * 69: {Boundaries: true}} {
+		before, err := Plan(p, limit, c)
+		if err != nil || len(before) < 3 {
+			t.Fatalf("cut before %v: %v", before, err)
+		}
+		cutting, err := Cut(p, w, before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		cutting.CommitBoundaries()
+		refused := 0
+		for _, part := range cutting.Parts {
+			if _, err := plan.ForProgram(part.Program, part.Commits); err != nil {
+				refused++
+			}
+		}
+		if (refused > 0) != (c == nil) {
+			t.Errorf("%d of %d parts are refused, cut before %v for %v", refused, len(cutting.Parts), before, c)
 		}
 	}
 }

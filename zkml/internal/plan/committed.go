@@ -160,6 +160,31 @@ func (l *looker) committed() {
 	}
 }
 
+// InputSize is what committing a tensor as an input adds to a plan beside its own stack.
+type InputSize struct {
+	Limbs  int64 // entries of the witness
+	Leaves int64 // without the tables' rows
+	Widths []int // bits of the tables, each of which may be there already
+}
+
+// SizeOfInput is that of a tensor of a program. Where it is tokens, all Embeds count that read them.
+func SizeOfInput(p *graph.Program, id graph.TensorID) (s InputSize) {
+	b := newBuilder()
+	t := p.Tensor(id)
+	c := Committed{Tensor: int(id), Poly: b.poly(Poly{Name: t.Name, Home: FirstCommitted, Shape: t.Shape})}
+	c.Ranges = b.ranges(t)
+	b.tokens(p, &c)
+	n := int64(1) << graph.Vars(t.Shape)
+	for _, r := range c.Ranges {
+		s.Limbs += n * int64(len(r.Limbs))
+		s.Widths = append(s.Widths, r.Widths()...)
+	}
+	s.Leaves = n * int64(len(s.Widths))
+	slices.Sort(s.Widths)
+	s.Widths = slices.Compact(s.Widths)
+	return s
+}
+
 // copyOf is the committed copy of an output, -1 if the output is public.
 func (b *builder) copyOf(output int) int {
 	for i := range b.Committed {
