@@ -55,6 +55,15 @@ type Env struct {
 	Samples int
 	// Step, if set, is told what a case of minutes begins to do.
 	Step func(text string)
+	// weightBits is the width of weights where it is not the default.
+	weightBits int
+}
+
+// narrow is an Env for networks with weights of a byte each.
+func (e *Env) narrow() *Env {
+	c := *e
+	c.weightBits = 8
+	return &c
 }
 
 // step tells of a step that begins.

@@ -30,11 +30,20 @@ func zkmlCases() []Case {
 		{Suite: "zkml", Name: "bert-22m-64", About: "MiniLM-L6's shape, 22 million weights, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(encoderNetwork(onnxtest.MiniLM(64)))},
 		{Suite: "zkml", Name: "gpt2-124m-64", About: "GPT-2 small's shape with its head, 64 tokens, an ONNX file", Large: true, Run: zkmlCase(decoderNetwork(onnxtest.GPT2Small(64)))},
 		{Suite: "zkml", Name: "qwen3-14b-layer", About: "one layer of Qwen3-14B's shape, 330 million random weights, 64 tokens", Large: true, Run: zkmlCase(qwenLayer)},
+		{Suite: "zkml", Name: "nanogpt-250k-w8", About: "nanogpt-250k with weights of 8 bits", Run: zkmlCase(decoderNetwork(nanoGPT).narrow())},
+		{Suite: "zkml", Name: "bert-22m-64-w8", About: "bert-22m-64 with weights of 8 bits", Large: true, Run: zkmlCase(encoderNetwork(onnxtest.MiniLM(64)).narrow())},
+		{Suite: "zkml", Name: "gpt2-124m-64-w8", About: "gpt2-124m-64 with weights of 8 bits", Large: true, Run: zkmlCase(decoderNetwork(onnxtest.GPT2Small(64)).narrow())},
+		{Suite: "zkml", Name: "qwen3-14b-layer-w8", About: "qwen3-14b-layer with weights of 8 bits", Large: true, Run: zkmlCase(network(qwenLayer).narrow())},
 	}, chainCases())
 }
 
 // network makes a program with weights and an input.
 type network func(e *Env) (*graph.Program, *graph.Weights, []int32, error)
+
+// narrow is the network with weights of 8 bits, whose channels have scales of their own.
+func (n network) narrow() network {
+	return func(e *Env) (*graph.Program, *graph.Weights, []int32, error) { return n(e.narrow()) }
+}
 
 func digitsNetwork(e *Env) (*graph.Program, *graph.Weights, []int32, error) {
 	m, err := onnx.Parse(digits.Model, onnx.Options{})

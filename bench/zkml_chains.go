@@ -35,7 +35,9 @@ func chainCases() []Case {
 			About: fmt.Sprintf("Qwen3-14B's shape, 14.8 billion random weights, 64 tokens, a part for each layer, on %d GPUs", gpus),
 			Run:   chainCase(decoderParts(llmtest.Qwen3Shape(), 64), gpus)})
 	}
-	return cases
+	whole := decoderParts(llmtest.Qwen3Shape(), 64)
+	return append(cases, Case{Suite: "zkml", Name: "qwen3-14b-1gpu-w8", Large: true, GPU: true, About: "qwen3-14b-1gpu with weights of 8 bits",
+		Run: chainCase(func(e *Env) (*chunks.Cutting, []int32, string, error) { return whole(e.narrow()) }, 1)})
 }
 
 // parts is a network in parts, with an input.
@@ -186,7 +188,7 @@ func (d *decoderMaker) piece(o llm.Options, seed uint64) (*graph.Program, *graph
 			sample = append(sample, draw())
 		}
 	}
-	options := quant.Options{ResidualBits: 16, Given: given}
+	options := quant.Options{ResidualBits: 16, WeightBits: d.e.weightBits, Given: given}
 	if o.Head == (llm.Range{}) {
 		options.Taken = []quant.Format{hiddenFormat} // what one layer gives the next one takes
 	}

@@ -105,7 +105,7 @@ func fromFile(e *Env, f *onnxtest.File, samples [][]float64) (*graph.Program, *g
 
 func fromModel(e *Env, m *onnx.Model, samples [][]float64) (*graph.Program, *graph.Weights, []int32, error) {
 	e.step("calibrate on %d samples", len(samples)-1)
-	c, _, err := quant.Calibrate(m, samples[:len(samples)-1], quant.Options{ActivationBits: 8}) // what would be chosen, without trying
+	c, _, err := quant.Calibrate(m, samples[:len(samples)-1], quant.Options{ActivationBits: 8, WeightBits: e.weightBits}) // what would be chosen, without trying
 	if err != nil {
 		return nil, nil, nil, err
 	}

@@ -212,42 +212,69 @@ func (l *lowering) size(t *term) float64 {
 	return float64(l.magnitude(t.x.id)) * typicalSize
 }
 
-// refine gives channels scales of their own where that makes less noise: the table's operand keeps its scale, the sum's unit is halved some
-// times.
+// refine gives channels scales of their own where that makes less noise: the sum's unit is halved some times, and the scale of the table's operand stays
+// or, where it is free, grows a little, since bounds of parameters are powers of two.
 func (h *chooser) refine() {
 	l, f, one := h.l, h.f, *h.st
-	if l.o.WeightScales != ChannelScales || !slices.ContainsFunc(f.terms, func(t term) bool { return t.hasChannels() }) {
+	if !h.byChannel() || !slices.ContainsFunc(f.terms, func(t term) bool { return t.hasChannels() }) {
 		return
 	}
 	effort, reach := large, 0.0
 	if one.Cut > 0 {
 		effort, reach = cut, math.Ldexp(one.accScale(), int(one.Cut))
 	}
-	rounding := 0.0
-	if !one.Exact {
-		rounding = max(one.QScale, one.Scale)
+	total := func(st *Stage) float64 {
+		rounding := 0.0
+		if !st.Exact {
+			rounding = max(st.QScale, st.Scale)
+		}
+		return l.noise(f, st.accScale(), st.Channels) + rounding*rounding
 	}
-	total := func(st *Stage) float64 { return l.noise(f, st.accScale(), st.Channels) + rounding*rounding }
 	best, found := one, false
-	for n := range refinements + 1 {
-		*h.st = one
-		h.st.Channels = true
-		acc := math.Ldexp(one.accScale(), -n)
-		if !h.span(acc).limited() {
-			break
-		}
-		if one.Exact {
-			h.st.Scale, h.st.QScale = acc, acc
-		} else if !h.place(acc, int(one.Shift)+n, effort, reach) || h.st.TableBits > one.TableBits || (h.st.Cut > 0) != (one.Cut > 0) {
-			continue
-		}
-		if st := *h.st; !found || total(&st)*1.02 < total(&best) {
-			best, found = st, true
+	for _, scale := range h.coarser(one.Scale) {
+		for n := range refinements + 1 {
+			*h.st = one
+			h.st.Channels = true
+			acc := math.Ldexp(one.accScale(), -n)
+			if scale != one.Scale {
+				h.st.Scale, acc = scale, math.Ldexp(scale, -int(one.Shift)-n)
+			}
+			if !h.span(acc).limited() {
+				break
+			}
+			if one.Exact {
+				h.st.Scale, h.st.QScale = acc, acc
+			} else if !h.place(acc, int(one.Shift)+n, effort, reach) || h.st.TableBits > one.TableBits || (h.st.Cut > 0) != (one.Cut > 0) {
+				continue
+			}
+			if st := *h.st; !found || total(&st)*1.02 < total(&best) {
+				best, found = st, true
+			}
 		}
 	}
 	*h.st = one
 	if found && (l.wider(f, one.accScale()) || total(&one) >= leastGain*total(&best)) {
 		*h.st = best
+	}
+}
+
+// coarser returns a scale of codes and those up to a third coarser that could take its place: none where the scale is given, or not that of the
+// table's operand.
+func (h *chooser) coarser(scale float64) []float64 {
+	all := []float64{scale}
+	if h.st.Exact || h.st.QScale != scale || h.d.scale != 0 || h.d.unit != 0 {
+		return all
+	}
+	for next := scale; ; {
+		if next == onGrid(next) { // which other layers may have, too
+			next = onGrid(float64(next * 1.01))
+		} else {
+			next = float64(next * 1.125)
+		}
+		if next > 1.34*scale {
+			return all
+		}
+		all = append(all, next)
 	}
 }
 
