@@ -80,7 +80,8 @@ func newBuilder(c Config) (*builder, error) {
 
 // host returns the path of the program that runs modules.
 func (b *builder) host() (string, error) {
-	link := []string{"-rdynamic", "-pthread", "-ldl"}
+	// Kernels run once or twice, the emulator all the time.
+	link := []string{"-O2", "-rdynamic", "-pthread", "-ldl"}
 	path, err := b.build("host", map[string]string{"host.cpp": hostSource, "simt.hpp": simtHeader}, "host.cpp", link, false)
 	if err != nil {
 		return "", &driver.Error{Op: "open", Text: fmt.Sprintf("building the emulator with %s: %v: %s", b.compiler, err, advice), Class: driver.ErrUnavailable}
