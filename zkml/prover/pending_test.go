@@ -26,6 +26,32 @@ func pending(t *testing.T, q *device.Queue) *keyed {
 	return mlp(t)
 }
 
+// eachProved runs a test on every device, with a key that nothing is kept of and a proof with it by the host.
+func eachProved(t *testing.T, of func(*testing.T, *device.Queue) *keyed, f func(*testing.T, *device.Queue, *keyed, *Result)) {
+	t.Helper()
+	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
+		k := of(t, q)
+		want := k.prove(t, hooks{})
+		k.pk.Forget()
+		f(t, q, k, want)
+	})
+}
+
+// leaves compiles what the first proof on a device leaves there. The function that it returns fails the test if more memory is in use than now.
+func leaves(t *testing.T, q *device.Queue) func() {
+	t.Helper()
+	if err := preload(q); err != nil {
+		t.Fatal(err)
+	}
+	before := inUse(q.Device())
+	return func() {
+		t.Helper()
+		if now := inUse(q.Device()); now > before {
+			t.Errorf("%d bytes more in use", now-before)
+		}
+	}
+}
+
 // spoiled is a proving key whose weights are not the verifying key's: one of the stack's words is another one, within its bounds.
 func spoiled(t *testing.T, k *keyed) *ProvingKey {
 	t.Helper()
@@ -43,11 +69,7 @@ func spoiled(t *testing.T, k *keyed) *ProvingKey {
 func TestPendingRoot(t *testing.T) {
 	k := mlp(t)
 	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		d := q.Device()
-		if err := preload(q); err != nil {
-			t.Fatal(err)
-		}
-		before := inUse(d)
+		left := leaves(t, q)
 		r, err := spoiled(t, k).Load(q)
 		if err != nil {
 			t.Fatal(err)
@@ -64,9 +86,7 @@ func TestPendingRoot(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if now := inUse(d); now > before {
-			t.Errorf("%d bytes more in use", now-before)
-		}
+		left()
 	})
 }
 
@@ -106,11 +126,8 @@ func TestPendingMemory(t *testing.T) {
 		if q.OnHost() {
 			t.Skip("a goroutine gets the memory")
 		}
-		d := q.Device()
-		if err := preload(q); err != nil {
-			t.Fatal(err)
-		}
-		before := inUse(d)
+		left := leaves(t, q)
+		d, before := q.Device(), inUse(q.Device())
 		r, err := k.pk.Load(q)
 		if err != nil {
 			t.Fatal(err)
@@ -124,24 +141,15 @@ func TestPendingMemory(t *testing.T) {
 		if _, err := k.pk.Load(q); !errors.Is(err, device.ErrNoMemory) || !strings.Contains(err.Error(), "commit to the parameters") {
 			t.Errorf("want no memory for the commitment, got %v", err)
 		}
-		if now := inUse(d); now > before {
-			t.Errorf("%d bytes more in use", now-before)
-		}
+		left()
 	})
 }
 
 // TestPendingClosed closes a key, and gives it up, while its commitment is being made, and takes it again. On the host no commitment is left behind by
 // one that nobody waited for.
 func TestPendingClosed(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		k := pending(t, q)
-		want := k.prove(t, hooks{})
-		k.pk.Forget()
-		d := q.Device()
-		if err := preload(q); err != nil {
-			t.Fatal(err)
-		}
-		before := inUse(d)
+	eachProved(t, pending, func(t *testing.T, q *device.Queue, k *keyed, want *Result) {
+		left := leaves(t, q)
 		for _, end := range []func(*Resident){func(r *Resident) { _ = r.Close() }, (*Resident).Evict, (*Resident).Drop} {
 			r, err := k.pk.Load(q)
 			if err != nil {
@@ -151,9 +159,7 @@ func TestPendingClosed(t *testing.T) {
 				t.Error("the commitment was there before Load returned")
 			}
 			end(r)
-			if now := inUse(d); now > before {
-				t.Errorf("%d bytes more in use", now-before)
-			}
+			left()
 			if k.pk.committed != nil {
 				t.Error("a commitment is left that nobody waited for")
 			}
@@ -169,15 +175,9 @@ func TestPendingClosed(t *testing.T) {
 // TestPendingShared gives up a key that is loaded once more, as where one key proves two parts of a chain, while its commitment is being made
 // and when it is there: the other goes on with it, and gives its memory back.
 func TestPendingShared(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		k := mlp(t)
-		want := k.prove(t, hooks{})
-		k.pk.Forget()
-		d := q.Device()
-		if err := preload(q); err != nil {
-			t.Fatal(err)
-		}
-		before := inUse(d)
+	small := func(t *testing.T, _ *device.Queue) *keyed { return mlp(t) }
+	eachProved(t, small, func(t *testing.T, q *device.Queue, k *keyed, want *Result) {
+		left := leaves(t, q)
 		for _, wait := range []bool{false, true} {
 			first, err := k.pk.Load(q)
 			if err != nil {
@@ -200,19 +200,14 @@ func TestPendingShared(t *testing.T) {
 			if err := second.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if now := inUse(d); now > before {
-				t.Errorf("%d bytes more in use", now-before)
-			}
+			left()
 		}
 	})
 }
 
 // TestPendingCancelled cancels the proof that began the commitment while another one, which shares it, goes on.
 func TestPendingCancelled(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, q *device.Queue) {
-		k := pending(t, q)
-		want := k.prove(t, hooks{})
-		k.pk.Forget()
+	eachProved(t, pending, func(t *testing.T, q *device.Queue, k *keyed, want *Result) {
 		r := k.pk.On(q.Device())
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()

@@ -91,23 +91,30 @@ func TestStayNarrow(t *testing.T) {
 	}
 }
 
+// cutAndProved cuts a program before the given operations, and makes keys and a proof of its parts on one device.
+func cutAndProved(t *testing.T, d *device.Device, c *zkmltest.Case, opts *prover.SetupOptions, before ...int) (*chunks.Chain, []*prover.ProvingKey, *Result) {
+	t.Helper()
+	cutting, err := chunks.Cut(c.Program, c.Weights, before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chain, keys, err := Setup(devicetest.Queue(t, d), cutting, opts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := Prove(t.Context(), []*device.Device{d}, chain, keys, c.X, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return chain, keys, made
+}
+
 // TestLoaded proves a chain of five parts on one device whose memory holds all keys, some of them, two or one at a time, and on two and four
 // devices: always the same bytes, and no device holds more than its budget (which the device sees to).
 func TestLoaded(t *testing.T) {
 	c := zkmltest.MLP(3, 2, 64, 128, 128, 128, 128, 64)
-	cutting, err := chunks.Cut(c.Program, c.Weights, []int{3, 6, 9, 12})
-	if err != nil {
-		t.Fatal(err)
-	}
 	one := devicetest.Open(t, "cpu")
-	chain, keys, err := Setup(devicetest.Queue(t, one), cutting, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Prove(t.Context(), []*device.Device{one}, chain, keys, c.X, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	chain, keys, want := cutAndProved(t, one, c, nil, 3, 6, 9, 12)
 	if err := chunks.Verify(chain, c.X, want.Y, want.Proof, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -221,19 +228,8 @@ func TestLoaded(t *testing.T) {
 // within the memory that was planned, with keys as narrow as planned between proofs.
 func TestLoadedNarrow(t *testing.T) {
 	c := zkmltest.MLP(3, 1, 32, 32, 32, 32)
-	cutting, err := chunks.Cut(c.Program, c.Weights, []int{3, 6})
-	if err != nil {
-		t.Fatal(err)
-	}
-	one := devicetest.Open(t, "cpu")
-	chain, keys, err := Setup(devicetest.Queue(t, one), cutting, &prover.SetupOptions{Commitment: whir.Options{UniqueOnly: true, FoldWork: whir.NoWork, QueryWork: whir.NoWork}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := Prove(t.Context(), []*device.Device{one}, chain, keys, c.X, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	opts := &prover.SetupOptions{Commitment: whir.Options{UniqueOnly: true, FoldWork: whir.NoWork, QueryWork: whir.NoWork}}
+	chain, keys, want := cutAndProved(t, devicetest.Open(t, "cpu"), c, opts, 3, 6)
 	devicetest.Kernels(t, func(t *testing.T, q *device.Queue) {
 		d := q.Device()
 		devices := []*device.Device{d}
