@@ -1,41 +1,89 @@
 package prover
 
 import (
+	"slices"
+
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
-// product launches a sum of products that has a launch of its own. Kernels compute
-// in 32-bit integers: the bounds of the result hold for every partial sum too.
-func (s *session) product(e *einsumLayout) error {
-	k := e.kernel()
+// Tiles of zkml_products, the terms of a step, and how many blocks a launch
+// should have at least: two on each processor. Sums are divided into parts of
+// leastSteps or more.
+const (
+	productTile  = 64
+	productTerms = 64
+	manyBlocks   = 264
+	leastSteps   = 2
+)
+
+// productDigits is how many digits of zkml_products a tensor's values have.
+func productDigits(t *graph.Tensor) int {
+	lo, hi := min(t.Lo, 0), max(t.Hi, 0) // 0 for padding
+	switch {
+	case lo >= -128 && hi <= 127:
+		return 1
+	case lo >= -128*257 && hi <= 127*257:
+		return 2
+	}
+	return 4
+}
+
+// productsLayout is a launch of zkml_products.
+type productsLayout struct {
+	at, n, blocks int
+}
+
+// products describes sums of products that are made in one launch, those of the
+// longest sums first.
+func (l *layout) products(p *graph.Program, list []*einsumLayout) productsLayout {
+	steps, work := 0, 0 // of a part, and in all
+	for _, e := range list {
+		work += e.tiles() * device.Blocks(e.k, productTerms)
+	}
+	steps = max(leastSteps, device.Blocks(work, manyBlocks))
+	slices.SortStableFunc(list, func(a, b *einsumLayout) int { return b.k - a.k })
+	var jobs words
+	blocks, tile := 0, 0
+	for _, e := range list {
+		splits := device.Blocks(device.Blocks(e.k, productTerms), steps)
+		along := uint64(0)
+		if a, b := e.along(); e.inner%4 == 0 {
+			if a {
+				along |= 1
+			}
+			if b {
+				along |= 2
+			}
+		}
+		jobs.add(uint64(blocks), uint64(l.polys[e.out]), uint64(l.polys[e.a]), uint64(l.polys[e.b]), uint64(e.at),
+			uint64(device.Blocks(e.columns, productTile)), uint64(device.Blocks(e.rows, productTile)), uint64(splits), uint64(steps), uint64(tile),
+			uint64(productDigits(p.Tensor(e.a))), uint64(productDigits(p.Tensor(e.b))), along)
+		blocks += e.tiles() * splits
+		if splits > 1 {
+			tile += e.tiles()
+		}
+	}
+	l.tiles = max(l.tiles, tile)
+	return productsLayout{l.desc.add(jobs...), len(list), blocks}
+}
+
+// tiles is how many tiles of zkml_products the result has.
+func (e *einsumLayout) tiles() int {
+	return e.batch * device.Blocks(e.rows, productTile) * device.Blocks(e.columns, productTile)
+}
+
+// wide launches a sum of products of few rows.
+func (s *session) wide(e *einsumLayout) error {
 	var a device.Buffer[m31.Element] // null: every factor is 1
 	if e.a != graph.None {
 		a = s.polys[e.a]
 	}
-	args := []device.Arg{s.polys[e.out].Arg(), a.Arg(), s.polys[e.b].Arg(), s.key.desc.Arg(), device.U32(e.at)}
-	for _, v := range k.args {
-		args = append(args, device.U32(v))
-	}
-	return s.q.Launch(device.Kernel{Source: Source, Name: k.name}, k.grid, device.D1(k.threads), 0, args...)
+	grid := device.Dim{X: uint32(device.Blocks(e.columns, 32)), Y: uint32(e.rows), Z: uint32(e.batch)}
+	return s.q.Launch(device.Kernel{Source: Source, Name: "zkml_einsum_wide"}, grid, device.D1(1024), 0,
+		s.polys[e.out].Arg(), a.Arg(), s.polys[e.b].Arg(), s.key.desc.Arg(), device.U32(e.at))
 }
-
-// einsumKernel is a launch.
-type einsumKernel struct {
-	name    string
-	grid    device.Dim
-	threads int
-	args    []int // after the descriptor
-}
-
-// Tiles of zkml.cu, and the greatest second and third dimension of a grid.
-const (
-	tileColumns = 64
-	slimRows    = 32
-	tileRows    = 64
-	maxGrid     = 1<<16 - 1
-)
 
 // along says whether terms of an operand lie next to each other.
 func (e *einsumLayout) along() (a, b bool) {
@@ -48,32 +96,29 @@ func (e *einsumLayout) shared() bool {
 	return e.k >= 64 && (a || b || e.batch*e.rows*e.columns <= 1<<12)
 }
 
-// kernel chooses how a sum of products is made that is worth a launch of its own.
-// Others, which have no name, are operations of runs.
+// einsumKernel is how a device makes a sum of products.
+type einsumKernel int
+
+const (
+	inRun     einsumKernel = iota // as an operation of a run
+	inProduct                     // by zkml_products
+	inWide                        // by zkml_einsum_wide
+)
+
+// kernel chooses how a sum of products is made.
 func (e *einsumLayout) kernel() einsumKernel {
-	along := 0
-	if a, b := e.along(); a || b {
-		if a {
-			along |= 1
-		}
-		if b {
-			along |= 2
-		}
-	}
 	columnRun, columnStep := runOf(e.lists[bColumns])
-	small := e.batch <= maxGrid && e.rows <= maxGrid
 	switch {
-	case e.a != graph.None && e.rows >= 8 && e.columns >= 8 && e.k >= 8 && small:
-		name, rows := "zkml_einsum_tile", tileRows
-		if e.rows <= slimRows {
-			name, rows = "zkml_einsum_slim", slimRows
-		}
-		return einsumKernel{name, device.Dim{X: uint32(device.Blocks(e.columns, tileColumns)), Y: uint32(device.Blocks(e.rows, rows)), Z: uint32(e.batch)}, threads, []int{along}}
-	case e.columns >= 32 && columnRun >= 32 && columnStep == 1 && e.k >= 64 && small:
-		return einsumKernel{"zkml_einsum_wide", device.Dim{X: uint32(device.Blocks(e.columns, 32)), Y: uint32(e.rows), Z: uint32(e.batch)}, 1024, nil}
+	case e.a != graph.None && e.rows >= 8 && e.columns >= 8 && e.k >= 8:
+		return inProduct
+	case e.columns >= 32 && columnRun >= 32 && columnStep == 1 && e.k >= 64 && e.batch <= maxGrid && e.rows <= maxGrid:
+		return inWide
 	}
-	return einsumKernel{}
+	return inRun
 }
+
+// maxGrid is the greatest second and third dimension of a grid.
+const maxGrid = 1<<16 - 1
 
 // sumOnHost uses the field's slice operations, which are faster than integers,
 // and reduce: along the result if its entries read runs of the operands, else

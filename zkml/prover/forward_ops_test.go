@@ -102,18 +102,59 @@ func TestForwardEinsum(t *testing.T) {
 			for i, op := range p.Ops {
 				if op.Kind() == graph.KindEinsum {
 					e := l.ops[i].einsum
-					if k := e.kernel(); k.name != "" {
-						seen[k.name] = true
-					} else {
+					switch e.kernel() {
+					case inProduct:
+						seen["product"] = true
+					case inWide:
+						seen["wide"] = true
+					default:
 						seen[fmt.Sprint("run by ", e.lanes)] = true
 					}
 				}
 			}
 		})
 	}
-	for _, k := range []string{"run by 1", "run by 32", "run by 0", "zkml_einsum_wide", "zkml_einsum_slim", "zkml_einsum_tile"} {
+	for _, k := range []string{"run by 1", "run by 32", "run by 0", "wide", "product"} {
 		if !seen[k] {
 			t.Errorf("no case is for %s", k)
+		}
+	}
+}
+
+// TestForwardProducts has products of every number of digits, of sums in one part and
+// in several, with terms next to each other or not, several in a launch.
+func TestForwardProducts(t *testing.T) {
+	seen := map[string]bool{}
+	for _, c := range []struct {
+		formula      string
+		a, b         []int
+		mostA, mostB int
+	}{
+		{"ab,bc->ac", []int{9, 300}, []int{300, 70}, 127, 127}, {"ab,cb->ac", []int{65, 260}, []int{9, 260}, 128, 127}, {"ab,bc->ac", []int{33, 130}, []int{130, 12}, 100, 32639},
+		{"ab,cb->ac", []int{33, 124}, []int{12, 124}, 32639, 80}, {"ba,bc->ac", []int{129, 9}, []int{129, 65}, 1800, 2000}, {"ba,cb->ac", []int{200, 9}, []int{65, 200}, 32640, 60},
+		{"ab,bc->ac", []int{9, 257}, []int{257, 17}, 1, 1 << 20}, {"ba,cb->ac", []int{32, 9}, []int{17, 32}, 250000, 33}, {"ab,bc->ac", []int{9, 40}, []int{40, 130}, 60, 60},
+		{"abc,acd->abd", []int{3, 9, 140}, []int{3, 140, 66}, 127, 1000}, {"abc,dbc->ad", []int{9, 5, 33}, []int{12, 5, 33}, 127, 1000},
+	} {
+		t.Run(fmt.Sprint(c.formula, c.a, c.b, c.mostA, c.mostB), func(t *testing.T) {
+			b := newOps("products")
+			x, y := b.column("x", c.a, c.mostA), b.column("y", c.b, c.mostB)
+			w := b.Param("w", c.b, b.values(graph.Elements(c.b), -c.mostB, c.mostB), 1)
+			p := b.test(t, b.Einsum("xy", c.formula, x, y, 1), b.Einsum("xw", c.formula, x, w, 1))
+			l := layoutOf(t, p)
+			for _, a := range l.pass {
+				for k := range a.products.n {
+					d := l.desc[a.products.at+13*k:]
+					seen[fmt.Sprint("digits ", d[10], d[11])] = true
+					seen[fmt.Sprint("along ", d[12])] = true
+					seen[fmt.Sprint("in parts: ", d[7] > 1)] = true
+					seen[fmt.Sprint("several: ", a.products.n > 1)] = true
+				}
+			}
+		})
+	}
+	for _, k := range []string{"digits 1 1", "digits 1 2", "digits 2 1", "digits 2 2", "digits 4 1", "digits 1 4", "along 0", "along 1", "along 2", "along 3", "in parts: true", "in parts: false", "several: true"} {
+		if !seen[k] {
+			t.Errorf("no case has %s", k)
 		}
 	}
 }

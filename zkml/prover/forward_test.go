@@ -30,6 +30,15 @@ func testForward(t *testing.T, p *graph.Program, w *graph.Weights, x []int32) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	// Products rely on bounds in padding too.
+	for id, values := range want {
+		tensor := &p.Tensors[id]
+		for i, v := range values {
+			if int64(v) < min(tensor.Lo, 0) || int64(v) > max(tensor.Hi, 0) {
+				t.Fatalf("tensor %q (%v): entry %d is %d, not within [%d, %d]", tensor.Name, tensor.Shape, i, v, tensor.Lo, tensor.Hi)
+			}
+		}
+	}
 	pl, err := plan.ForProgram(p, plan.Commits{})
 	if err != nil {
 		t.Fatal(err)

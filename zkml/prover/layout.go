@@ -44,6 +44,9 @@ type layout struct {
 	leaves    leafLayout
 	ops       []opLayout // by operation
 	pass      []launch   // of the forward pass on a device
+	tiles     int        // of products whose sums are in parts, at one time
+	sums      int        // words of a proof's memory, 0 at first: those tiles, and behind them a word for each
+	sumsEnd   int
 
 	desc words
 }

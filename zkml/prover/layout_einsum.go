@@ -163,7 +163,7 @@ func (e *einsumLayout) describe(l *layout) {
 	for i, a := range e.outerA {
 		l.desc.add(uint64(a) | uint64(e.outerB[i])<<32)
 	}
-	if e.kernel().name == "" {
+	if e.kernel() == inRun {
 		return
 	}
 	var lists words

@@ -11,13 +11,14 @@ import (
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
 
-// launch is a launch of the forward pass on a device: runs side by side, or a
-// sum of products.
+// launch is a launch of the forward pass on a device: runs side by side, sums of
+// products side by side, or one of few rows.
 type launch struct {
-	name string // of the first operation, for errors
-	op   int
-	sum  *einsumLayout
-	runs runsLayout
+	op       int // the first operation, and what it is, for errors
+	name     string
+	wide     *einsumLayout
+	products productsLayout
+	runs     runsLayout
 }
 
 // runsLayout is a launch of zkml_run.
@@ -78,6 +79,11 @@ func (l *layout) schedule(p *graph.Program) {
 			s.producer[id] = i
 		}
 	}
+	defer func() {
+		l.sums = (l.live + 3) &^ 3
+		l.sumsEnd = l.sums + l.tiles*(productTile*productTile+1)
+		l.live = l.sumsEnd
+	}()
 	turns := 0
 	for _, t := range s.turn {
 		turns = max(turns, t+1)
@@ -88,8 +94,17 @@ func (l *layout) schedule(p *graph.Program) {
 	}
 	for t, ops := range byTurn {
 		if t%2 == 1 {
+			var products []*einsumLayout
+			first := 0
 			for _, i := range ops {
-				l.pass = append(l.pass, launch{name: p.Ops[i].Kind().String(), op: i, sum: l.ops[i].einsum})
+				if e := l.ops[i].einsum; e.kernel() == inWide {
+					l.pass = append(l.pass, launch{name: p.Ops[i].Kind().String(), op: i, wide: e})
+				} else if products = append(products, e); len(products) == 1 {
+					first = i
+				}
+			}
+			if len(products) > 0 {
+				l.pass = append(l.pass, launch{name: p.Ops[first].Kind().String(), op: first, products: l.products(p, products)})
 			}
 			continue
 		}
@@ -122,7 +137,7 @@ func (s *scheduler) add(i int, op graph.Op, steps map[int]int) {
 			last = max(last, s.turn[k])
 		}
 	}
-	if e := s.l.ops[i].einsum; e != nil && e.kernel().name != "" {
+	if e := s.l.ops[i].einsum; e != nil && e.kernel() != inRun {
 		s.turn[i] = last + 1 | 1
 		return
 	}
@@ -458,8 +473,13 @@ func (l *layout) tablePlace(t *graph.Table) place {
 
 // enqueue launches it.
 func (s *session) enqueue(a *launch) error {
-	if a.sum != nil {
-		return s.product(a.sum)
+	if a.wide != nil {
+		return s.wide(a.wide)
+	}
+	if p := &a.products; p.n > 0 {
+		parts := s.live.Slice(s.sums, s.sumsEnd)
+		return s.q.Launch(device.Kernel{Source: Source, Name: "zkml_products"}, device.D1(p.blocks), device.D1(threads), 0,
+			s.key.words.Arg(), s.live.Arg(), s.key.desc.Arg(), device.U32(p.at), device.U32(p.n), parts.Arg(), parts.Slice(s.tiles*productTile*productTile, parts.Len()).Arg())
 	}
 	r := &a.runs
 	return s.q.Launch(device.Kernel{Source: Source, Name: "zkml_run"}, device.D1(r.blocks), device.D1(r.threads), 4*r.words,

@@ -23,12 +23,16 @@ func scheduleOf(t *testing.T, p *graph.Program) (l *layout, launches, shared []i
 		of[l.polys[op.Outputs()[0]]] = i
 	}
 	for n, a := range l.pass {
-		if a.sum != nil {
-			if launches[a.op] >= 0 {
-				t.Fatalf("operation %d is in two launches", a.op)
+		products := a.products
+		for k := range products.n {
+			i, ok := of[place(l.desc[products.at+13*k+1])]
+			if !ok || launches[i] >= 0 {
+				t.Fatalf("launch %d: product %d is of no operation, or made for the second time", n, k)
 			}
+			launches[i] = n
+		}
+		if a.wide != nil {
 			launches[a.op] = n
-			continue
 		}
 		for k := range a.runs.n {
 			head, at := l.desc[a.runs.at+2*k], int(l.desc[a.runs.at+2*k+1])

@@ -72,6 +72,11 @@ func (s *session) allocate() (err error) {
 	if err := s.live.Slice(0, s.zeroed).Zero(s.q); err != nil {
 		return fmt.Errorf("witness: %w", err)
 	}
+	if s.sumsEnd > s.sums {
+		if err := s.live.Slice(s.sums, s.sumsEnd).Zero(s.q); err != nil {
+			return fmt.Errorf("witness: %w", err)
+		}
+	}
 	begin := []place{plan.Parameters: fixedBit, plan.Witness: place(s.witness), plan.Multiplicities: place(s.mult)}
 	for _, at := range s.layout.committed {
 		begin = append(begin, place(at))

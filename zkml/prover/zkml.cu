@@ -140,101 +140,204 @@ extern "C" __global__ void __launch_bounds__(1024) zkml_einsum_wide(u32 *__restr
   out[to] = m31_from_i32((i32)sum);
 }
 
-// Tiles: a block does 16 H x 64 entries, 32 terms of the sum at a time from
-// shared memory; a thread does H x 4 of them, and fetches its part of the next
-// terms meanwhile. Threads of a warp read along the terms, or along rows and
-// columns, as entries lie in memory.
-#define TILE_COLUMNS 64
-#define TILE_TERMS 32
-
-struct alignas(16) quad {
-  i32 v[4];
-};
-
 // at_most is gather for index i, or for the last of n if i is beyond.
 DEVICE_INLINE u32 at_most(const u64 *__restrict__ desc, segments list, u32 i, u32 n) { return gather(desc, list, i < n ? i : n - 1); }
 
-template <u32 H>
-DEVICE_INLINE void einsum_tile(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b, const u64 *__restrict__ desc,
-                               const einsum &e, bool along_a, bool along_b, i32 (*x)[16 * H + 1], quad (*y)[TILE_COLUMNS / 4 + 1],
-                               offsets (*terms)[TILE_TERMS]) {
-  const u32 R = 16 * H, NA = R / 8, NB = TILE_COLUMNS / 8;
-  u32 t = threadIdx.x, lane = t & 31, warp = t >> 5, terms_n = (u32)e.k, rows = (u32)e.rows, columns = (u32)e.columns;
-  u32 r0 = blockIdx.y * R, j0 = blockIdx.x * TILE_COLUMNS, sum[H][4] = {}, xs[NA], ys[NB], ra[NA], cb[NB];
-  a += gather(desc, e.a_batch, blockIdx.z);
-  b += gather(desc, e.b_batch, blockIdx.z);
-  // The rows, columns and terms that this thread fetches: (row, term) is
-  // (warp + 8 i, lane) along the terms, else (t % R, t / R + 256 / R * i).
+// Products on matrix instructions. A block makes 64 x 64 entries, or the part of
+// their sums that some of the terms give, 64 terms at a time: integers are written
+// as balanced digits to base 256, products of digits i and j are exact sums for
+// 256^(i + j), and all of it is modulo 2^32, which the bounds of the result allow.
+// Digits of four terms are a word. A thread fetches its part of the next terms
+// meanwhile; threads of a warp read along the terms, or along rows and columns, as
+// entries lie in memory.
+#define PRODUCT_TILE 64
+#define PRODUCT_TERMS 64
+#define PRODUCT_WORDS (PRODUCT_TERMS / 4)
+#define PRODUCT_LINE (PRODUCT_WORDS + 4)          // so that a fragment's words are in 32 banks
+#define PRODUCT_PLANE (PRODUCT_TILE * PRODUCT_LINE) // words of one digit of all lines
+#define PRODUCT_DIGITS 4
+
+struct product {
+  u64 first;                // block
+  u64 out, a, b;            // places
+  u64 at;                   // of struct einsum
+  u64 column_tiles, row_tiles;
+  u64 splits, steps;        // parts of a sum, each of so many times 64 terms
+  u64 tile;                 // the first one's number among those with several parts
+  u64 digits_a, digits_b;
+  u64 along;                // bits: four terms of a, or of b, are four words in a row
+};
+
+// product_side is what a thread fetches of an operand: words w of lines l, for
+// four pairs (l, w).
+struct product_side {
+  u32 lines[4];
+  u32 words[4][4];
+};
+
+DEVICE_INLINE u32 product_line(bool along, u32 i) { return along ? threadIdx.x / PRODUCT_WORDS + 16 * i : threadIdx.x % PRODUCT_TILE; }
+
+DEVICE_INLINE u32 product_word(bool along, u32 i) { return along ? threadIdx.x % PRODUCT_WORDS : threadIdx.x / PRODUCT_TILE + 4 * i; }
+
+// product_fetch reads terms c0 and so on, zeros from `end` on; offsets are the terms'.
+DEVICE_INLINE void product_fetch(product_side &p, const u32 *__restrict__ from, const u32 *offsets, bool along, u32 c0, u32 end) {
 #pragma unroll
-  for (u32 i = 0; i < NA; i++) ra[i] = at_most(desc, e.a_rows, r0 + (along_a ? warp + 8 * i : t % R), rows);
+  for (u32 i = 0; i < 4; i++) {
+    u32 k = 4 * product_word(along, i);
+    if (along) {
+      uint4 v = make_uint4(0, 0, 0, 0);
+      if (c0 + k < end) v = *(const uint4 *)(from + p.lines[i] + offsets[k]);
+      p.words[i][0] = v.x;
+      p.words[i][1] = v.y;
+      p.words[i][2] = v.z;
+      p.words[i][3] = v.w;
+    } else {
 #pragma unroll
-  for (u32 i = 0; i < NB; i++) cb[i] = at_most(desc, e.b_columns, j0 + (along_b ? warp + 8 * i : t % TILE_COLUMNS), columns);
-  // Iteration 0 only fetches.
-  for (u32 c0 = 0; c0 < terms_n + TILE_TERMS; c0 += TILE_TERMS) {
-    offsets *now = terms[c0 / TILE_TERMS & 1];
-    if (t < TILE_TERMS && c0 + t < terms_n) now[t] = term(desc, e, c0 + t);
-    if (c0 > 0) {
+      for (u32 e = 0; e < 4; e++) p.words[i][e] = c0 + k + e < end ? from[p.lines[i] + offsets[k + e]] : 0;
+    }
+  }
+}
+
+// product_put writes what was fetched as digits.
+template <u32 N> DEVICE_INLINE void product_put(u32 *to, const product_side &p, bool along) {
 #pragma unroll
-      for (u32 i = 0; i < NA; i++) x[along_a ? lane : t / R + 256 / R * i][along_a ? warp + 8 * i : t % R] = integer(xs[i]);
+  for (u32 i = 0; i < 4; i++) {
+    u32 *word = to + product_line(along, i) * PRODUCT_LINE + product_word(along, i);
+    i32 v[4];
 #pragma unroll
-      for (u32 i = 0; i < NB; i++) {
-        u32 k = along_b ? lane : t / TILE_COLUMNS + 256 / TILE_COLUMNS * i, j = along_b ? warp + 8 * i : t % TILE_COLUMNS;
-        y[k][j >> 2].v[j & 3] = integer(ys[i]);
-      }
+    for (u32 e = 0; e < 4; e++) v[e] = integer(p.words[i][e]);
+#pragma unroll
+    for (u32 d = 0; d < N; d++) {
+      word[d * PRODUCT_PLANE] = byte_permute(byte_permute((u32)v[0], (u32)v[1], 0x0040), byte_permute((u32)v[2], (u32)v[3], 0x0040), 0x5410);
+#pragma unroll
+      for (u32 e = 0; e < 4; e++) v[e] = (v[e] + 128) >> 8;
+    }
+  }
+}
+
+// product_tile adds to sums the products of the terms from `begin` to `end`: lane
+// 4 g + t of a warp has of each 16 x 8 entries those of rows g and g + 8, columns 2 t
+// and 2 t + 1; warps have 16 rows and 32 columns.
+template <u32 DA, u32 DB>
+DEVICE_LARGE void product_tile(u32 (&sums)[4][4], const u32 *__restrict__ a, const u32 *__restrict__ b, const u64 *__restrict__ desc, const einsum &e,
+                               u32 r0, u32 j0, u32 begin, u32 end, bool along_a, bool along_b, u32 *x, u32 *y, u32 (*terms)[2][PRODUCT_TERMS]) {
+  const u32 classes = DA + DB - 1 < PRODUCT_DIGITS ? DA + DB - 1 : PRODUCT_DIGITS;
+  u32 t = threadIdx.x, g = (t & 31) >> 2, q = t & 3, row = (t >> 5 & 3) * 16 + g, column = (t >> 7) * 32 + g;
+  i32 d[classes][4][4] = {};
+  product_side pa, pb;
+#pragma unroll
+  for (u32 i = 0; i < 4; i++) {
+    pa.lines[i] = at_most(desc, e.a_rows, r0 + product_line(along_a, i), (u32)e.rows);
+    pb.lines[i] = at_most(desc, e.b_columns, j0 + product_line(along_b, i), (u32)e.columns);
+  }
+  // The first time it only fetches.
+  for (u32 c0 = begin; c0 < end + PRODUCT_TERMS; c0 += PRODUCT_TERMS) {
+    u32(*now)[PRODUCT_TERMS] = terms[(c0 - begin) / PRODUCT_TERMS & 1];
+    if (t < PRODUCT_TERMS && c0 + t < end) {
+      offsets o = term(desc, e, c0 + t);
+      now[0][t] = o.a;
+      now[1][t] = o.b;
+    }
+    if (c0 > begin) {
+      product_put<DA>(x, pa, along_a);
+      product_put<DB>(y, pb, along_b);
     }
     __syncthreads();
+    product_fetch(pa, a, now[0], along_a, c0, end);
+    product_fetch(pb, b, now[1], along_b, c0, end);
+    if (c0 > begin) {
 #pragma unroll
-    for (u32 i = 0; i < NA; i++) {
-      u32 k = along_a ? lane : t / R + 256 / R * i;
-      xs[i] = c0 + k < terms_n ? a[ra[i] + now[k].a] : 0;
-    }
+      for (u32 s = 0; s < PRODUCT_WORDS; s += 8) {
+        u32 u[DA][4];
 #pragma unroll
-    for (u32 i = 0; i < NB; i++) {
-      u32 k = along_b ? lane : t / TILE_COLUMNS + 256 / TILE_COLUMNS * i;
-      ys[i] = c0 + k < terms_n ? b[cb[i] + now[k].b] : 0;
-    }
-    if (c0 > 0) {
-      u32 tx = t & 15, ty = t >> 4;
-#pragma unroll
-      for (u32 d = 0; d < TILE_TERMS; d++) {
-        quad v = y[d][tx];
-#pragma unroll
-        for (u32 h = 0; h < H; h++) {
-          i32 p = x[d][H * ty + h];
-#pragma unroll
-          for (u32 l = 0; l < 4; l++) sum[h][l] += (u32)p * (u32)v.v[l];
+        for (u32 i = 0; i < DA; i++) {
+          const u32 *from = x + i * PRODUCT_PLANE + row * PRODUCT_LINE + s + q;
+          u[i][0] = from[0];
+          u[i][1] = from[8 * PRODUCT_LINE];
+          u[i][2] = from[4];
+          u[i][3] = from[8 * PRODUCT_LINE + 4];
         }
+#pragma unroll
+        for (u32 n = 0; n < 4; n++)
+#pragma unroll
+          for (u32 j = 0; j < DB; j++) {
+            const u32 *from = y + j * PRODUCT_PLANE + (column + 8 * n) * PRODUCT_LINE + s + q;
+            u32 v[2] = {from[0], from[4]};
+#pragma unroll
+            for (u32 i = 0; i < DA; i++)
+              if (i + j < PRODUCT_DIGITS) mma_s8(d[i + j][n], u[i], v);
+          }
       }
       __syncthreads();
     }
   }
-  u32 base = gather(desc, e.out_batch, blockIdx.z), r = r0 + H * (t >> 4), j = j0 + 4 * (t & 15);
 #pragma unroll
-  for (u32 h = 0; h < H; h++)
+  for (u32 n = 0; n < 4; n++)
 #pragma unroll
-    for (u32 l = 0; l < 4; l++)
-      if (r + h < rows && j + l < columns)
-        out[base | gather(desc, e.out_rows, r + h) | gather(desc, e.out_columns, j + l)] = m31_from_i32((i32)sum[h][l]);
+    for (u32 k = 0; k < 4; k++) {
+      sums[n][k] = 0;
+#pragma unroll
+      for (u32 c = 0; c < classes; c++) sums[n][k] += (u32)d[c][n][k] << (8 * c);
+    }
 }
 
-// Bits of flags: the terms of a, or of b, lie next to each other.
-#define ALONG_A 1
-#define ALONG_B 2
-
-extern "C" __global__ void __launch_bounds__(256) zkml_einsum_slim(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b,
-                                                                   const u64 *__restrict__ desc, u32 at, u32 flags) {
-  __shared__ i32 x[TILE_TERMS][33];
-  __shared__ quad y[TILE_TERMS][TILE_COLUMNS / 4 + 1];
-  __shared__ offsets terms[2][TILE_TERMS];
-  einsum_tile<2>(out, a, b, desc, *(const einsum *)(desc + at), flags & ALONG_A, flags & ALONG_B, x, y, terms);
-}
-
-extern "C" __global__ void __launch_bounds__(256) zkml_einsum_tile(u32 *__restrict__ out, const u32 *__restrict__ a, const u32 *__restrict__ b,
-                                                                   const u64 *__restrict__ desc, u32 at, u32 flags) {
-  __shared__ i32 x[TILE_TERMS][65];
-  __shared__ quad y[TILE_TERMS][TILE_COLUMNS / 4 + 1];
-  __shared__ offsets terms[2][TILE_TERMS];
-  einsum_tile<4>(out, a, b, desc, *(const einsum *)(desc + at), flags & ALONG_A, flags & ALONG_B, x, y, terms);
+// zkml_products makes `n` products. Sums in several parts are added up in `parts`,
+// 64 x 64 for each tile, which is all zeros before and after, as is `counts`, a word
+// for each tile; the block that comes last writes the result.
+extern "C" __global__ void __launch_bounds__(256, 2) zkml_products(const u32 *__restrict__ fixed, u32 *live, const u64 *__restrict__ desc, u32 jobs,
+                                                                   u32 n, u32 *parts, u32 *counts) {
+  __shared__ u32 x[PRODUCT_DIGITS * PRODUCT_PLANE], y[PRODUCT_DIGITS * PRODUCT_PLANE], terms[2][2][PRODUCT_TERMS];
+  __shared__ bool last;
+  const product *p = (const product *)(desc + jobs);
+  u32 job = 0, t = threadIdx.x;
+  for (u32 above = n; above - job > 1;) {
+    u32 middle = (job + above) / 2;
+    if ((u32)p[middle].first <= blockIdx.x) job = middle;
+    else above = middle;
+  }
+  p += job;
+  const einsum &e = *(const einsum *)(desc + p->at);
+  u32 block = blockIdx.x - (u32)p->first, splits = (u32)p->splits, part = block % splits, tile = block / splits;
+  u32 wide = (u32)p->column_tiles, high = (u32)p->row_tiles, j0 = tile % wide * PRODUCT_TILE, r0 = tile / wide % high * PRODUCT_TILE;
+  u32 batch = tile / wide / high, step = PRODUCT_TERMS * (u32)p->steps, begin = part * step;
+  u32 end = begin + step < (u32)e.k ? begin + step : (u32)e.k, da = (u32)p->digits_a, db = (u32)p->digits_b;
+  bool along_a = p->along & 1, along_b = p->along >> 1 & 1;
+  const u32 *a = place(fixed, live, p->a) + gather(desc, e.a_batch, batch), *b = place(fixed, live, p->b) + gather(desc, e.b_batch, batch);
+  u32 sums[4][4];
+#define PRODUCT(DA, DB) product_tile<DA, DB>(sums, a, b, desc, e, r0, j0, begin, end, along_a, along_b, x, y, terms)
+  if (da == 1 && db == 1) PRODUCT(1, 1);
+  else if (da == 1 && db == 2) PRODUCT(1, 2);
+  else if (da == 2 && db == 1) PRODUCT(2, 1);
+  else if (da == 2 && db == 2) PRODUCT(2, 2);
+  else PRODUCT(4, 4);
+#undef PRODUCT
+  if (splits > 1) {
+    tile += (u32)p->tile;
+    u32 *mine = parts + tile * (PRODUCT_TILE * PRODUCT_TILE) + t;
+#pragma unroll
+    for (u32 i = 0; i < 16; i++) atomicAdd(&mine[256 * i], sums[i / 4][i % 4]);
+    __threadfence();
+    __syncthreads();
+    if (t == 0) last = atomicAdd(&counts[tile], 1u) == splits - 1;
+    __syncthreads();
+    if (!last) return;
+    __threadfence();
+#pragma unroll
+    for (u32 i = 0; i < 16; i++) sums[i / 4][i % 4] = atomicExch(&mine[256 * i], 0u);
+    if (t == 0) counts[tile] = 0;
+  }
+  u32 *out = live + (p->out & ~(1ull << 63)) + gather(desc, e.out_batch, batch);
+  u32 row = r0 + (t >> 5 & 3) * 16 + ((t & 31) >> 2), column = j0 + (t >> 7) * 32 + 2 * (t & 3);
+#pragma unroll
+  for (u32 h = 0; h < 2; h++) {
+    if (row + 8 * h >= (u32)e.rows) continue;
+    u32 line = gather(desc, e.out_rows, row + 8 * h);
+#pragma unroll
+    for (u32 i = 0; i < 4; i++)
+#pragma unroll
+      for (u32 k = 0; k < 2; k++)
+        if (column + 8 * i + k < (u32)e.columns) out[line | gather(desc, e.out_columns, column + 8 * i + k)] = m31_from_i32((i32)sums[i][2 * h + k]);
+  }
 }
 
 // ---- runs of operations -----------------------------------------------------------
