@@ -239,7 +239,7 @@ func (h *chooser) refine() {
 			if scale != one.Scale {
 				h.st.Scale, acc = scale, math.Ldexp(scale, -int(one.Shift)-n)
 			}
-			if !h.span(acc).limited() {
+			if !h.span(acc).limited() || !one.Exact && int(one.Shift)+n > graph.MaxShift {
 				break
 			}
 			if one.Exact {

@@ -43,7 +43,7 @@ func (n *net) spread(axis int, shape ...int) int {
 }
 
 // TestChannels: weights of 8 bits by channels have one byte each and make less noise than weights of 8 bits of one scale, or no more where there is
-// one channel, whatever the product is. All take a second.
+// one channel, whatever the product is, and commit to no more columns. All take a second.
 func TestChannels(t *testing.T) {
 	for name, c := range map[string]struct {
 		build func(n *net) int
@@ -104,18 +104,21 @@ func TestChannels(t *testing.T) {
 		}, 0.5},
 	} {
 		t.Run(name, func(t *testing.T) {
-			run := func(scales WeightScales, bits int) (float64, int) {
+			run := func(scales WeightScales, bits int) (float64, int, int) {
 				n := newNet(51)
 				n.output(c.build(n))
 				_, report, p := n.check(t, Options{InputBits: 14, ActivationBits: 12, WeightBits: bits, OutputBits: 16, WeightScales: scales}, 20)
-				return report.SNR, widest(p)
+				return report.SNR, widest(p), len(p.Columns())
 			}
-			one, bits := run(TensorScales, 8)
+			one, bits, columns := run(TensorScales, 8)
 			if bits > 8 { // one scale may take a bit more than asked for
-				one, _ = run(TensorScales, 7)
+				one, _, columns = run(TensorScales, 7)
 			}
-			each, bits := run(ChannelScales, 8)
+			each, bits, own := run(ChannelScales, 8)
 			t.Logf("%.1f dB, by channels %.1f", one, each)
+			if own > columns {
+				t.Errorf("%d columns, %d with one scale", own, columns)
+			}
 			if bits > 8 || each < one+c.gain {
 				t.Errorf("weights of %d bits give %.1f dB by channels, %.1f with one scale, expected %g more", bits, each, one, c.gain)
 			}
@@ -139,4 +142,19 @@ func widest(p *graph.Program) int {
 		}
 	}
 	return bits
+}
+
+// TestChannelShift: a sum's unit is not made so fine that the shift leaves its range.
+func TestChannelShift(t *testing.T) {
+	for _, width := range []int{64, 256, 1024} {
+		n := newNet(52)
+		x := n.fn(onnx.FuncRelu, n.einsum("ti,ij->tj", n.input(2, width), n.spread(1, width, 8)))
+		n.output(n.einsum("ti,ij->tj", x, n.random(0.3, 8, 3)))
+		_, report, _ := n.check(t, Options{InputBits: 12, ActivationBits: 6, WeightBits: 6, WeightScales: ChannelScales}, 10)
+		for _, l := range report.Layers {
+			if l.Shift > graph.MaxShift {
+				t.Errorf("%s has shift %d", l.Name, l.Shift)
+			}
+		}
+	}
 }
