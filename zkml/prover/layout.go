@@ -37,16 +37,16 @@ type layout struct {
 	// Elements of a proof's memory.
 	elements
 
-	leafStep  step
-	layers    []layerLayout
-	mergeStep step
-	merge     mergeLayout
-	leaves    leafLayout
-	ops       []opLayout // by operation
-	pass      []launch   // of the forward pass on a device
-	tiles     int        // of products whose sums are in parts, at one time
-	sums      int        // words of a proof's memory, 0 at first: those tiles, and behind them a word for each
-	sumsEnd   int
+	leafStep   step
+	layers     []layerLayout
+	mergeStep  step
+	merge      mergeLayout
+	leaves     leafLayout
+	ops        []opLayout // by operation
+	pass       []launch   // of the forward pass on a device
+	tiles      int        // of products whose sums are in parts, at one time
+	inParts    int        // words of a proof's memory, 0 at first: those tiles, and behind them a word for each
+	inPartsEnd int
 
 	desc words
 }

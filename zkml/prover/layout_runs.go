@@ -80,9 +80,9 @@ func (l *layout) schedule(p *graph.Program) {
 		}
 	}
 	defer func() {
-		l.sums = (l.live + 3) &^ 3
-		l.sumsEnd = l.sums + l.tiles*(productTile*productTile+1)
-		l.live = l.sumsEnd
+		l.inParts = (l.live + 3) &^ 3
+		l.inPartsEnd = l.inParts + l.tiles*(productTile*productTile+1)
+		l.live = l.inPartsEnd
 	}()
 	turns := 0
 	for _, t := range s.turn {
@@ -477,7 +477,7 @@ func (s *session) enqueue(a *launch) error {
 		return s.wide(a.wide)
 	}
 	if p := &a.products; p.n > 0 {
-		parts := s.live.Slice(s.sums, s.sumsEnd)
+		parts := s.live.Slice(s.inParts, s.inPartsEnd)
 		return s.q.Launch(device.Kernel{Source: Source, Name: "zkml_products"}, device.D1(p.blocks), device.D1(threads), 0,
 			s.key.words.Arg(), s.live.Arg(), s.key.desc.Arg(), device.U32(p.at), device.U32(p.n), parts.Arg(), parts.Slice(s.tiles*productTile*productTile, parts.Len()).Arg())
 	}

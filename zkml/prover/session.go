@@ -72,8 +72,8 @@ func (s *session) allocate() (err error) {
 	if err := s.live.Slice(0, s.zeroed).Zero(s.q); err != nil {
 		return fmt.Errorf("witness: %w", err)
 	}
-	if s.sumsEnd > s.sums {
-		if err := s.live.Slice(s.sums, s.sumsEnd).Zero(s.q); err != nil {
+	if s.inPartsEnd > s.inParts {
+		if err := s.live.Slice(s.inParts, s.inPartsEnd).Zero(s.q); err != nil {
 			return fmt.Errorf("witness: %w", err)
 		}
 	}
