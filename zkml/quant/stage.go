@@ -385,10 +385,11 @@ func (h *chooser) aligned(shift func(acc float64) (int, bool), reach func() floa
 		return false
 	}
 	finest := h.units()[0]
+	h.st.Channels = h.byChannel() // whose weights have the width asked for, however fine the sum's unit is
 	for _, e := range []effort{small, large, cut} {
 		for most := 8; most >= 1; most-- {
 			acc := slices.Min(scales) / float64(most)
-			if acc < finest/32 { // weights may be five bits wider than asked for
+			if acc < finest/32 && !h.st.Channels { // weights may be five bits wider than asked for
 				continue
 			}
 			if s, ok := shift(acc); ok && h.place(acc, s, e, reach()) {
