@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
@@ -88,7 +89,12 @@ func (vk *VerifyingKey) publicParams(w *graph.Weights) ([]m31.Element, error) {
 	if got != vk.weightsDigest {
 		return nil, rejectf(CheckWeights, "these weights are not the key's")
 	}
-	return vk.inference.Plan.StackParams(vk.program, w), nil
+	var stack []m31.Element
+	err = mapped.Guard(func() error {
+		stack = vk.inference.Plan.StackParams(vk.program, w)
+		return nil
+	})
+	return stack, err
 }
 
 // ProofHeader names what a proof claims to be about.

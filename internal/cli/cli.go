@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/zkwarp/zkwarp/device"
+	"github.com/zkwarp/zkwarp/internal/mapped"
 )
 
 // Streams is what a run of the program sees of its surroundings.
@@ -63,7 +64,8 @@ type app struct {
 
 	usesMu sync.Mutex
 	uses   []use // of files
-	stdin  bool  // standard input has been read
+	mapped []mappedFile
+	stdin  bool // standard input has been read
 
 	log   *slog.Logger
 	temps temporaries
@@ -86,8 +88,12 @@ func Main(ctx context.Context, args []string, s Streams) int {
 	}
 	done := make(chan outcome, 1)
 	go func() {
-		cmd, err := root.ExecuteContextC(ctx)
-		done <- outcome{cmd, err}
+		var end outcome
+		end.err = mapped.Guard(func() (err error) {
+			end.cmd, err = root.ExecuteContextC(ctx)
+			return err
+		})
+		done <- end
 	}()
 	var end outcome
 	select {
@@ -99,7 +105,7 @@ func Main(ctx context.Context, args []string, s Streams) int {
 			end.err = ctx.Err()
 		}
 	}
-	err := end.err
+	err := a.fault(end.err)
 	switch {
 	case ctx.Err() != nil && err != nil:
 		err = ctx.Err()

@@ -133,7 +133,32 @@ func (a *app) mapFile(what, path string) (data []byte, large bool, err error) {
 	if err != nil {
 		return fail(err)
 	}
+	a.usesMu.Lock()
+	a.mapped = append(a.mapped, mappedFile{path, m})
+	a.usesMu.Unlock()
 	return m.Bytes, true, nil
+}
+
+// mappedFile is a file that is mapped until the process ends.
+type mappedFile struct {
+	path string
+	*mapped.File
+}
+
+// fault names the file of which mapped memory could not be read.
+func (a *app) fault(err error) error {
+	var f *mapped.Fault
+	if !errors.As(err, &f) {
+		return err
+	}
+	a.usesMu.Lock()
+	defer a.usesMu.Unlock()
+	for _, m := range a.mapped {
+		if m.Has(f.Addr) {
+			return inputError("reading %s: the file was cut short while it was used, or its disk failed", m.path)
+		}
+	}
+	return err
 }
 
 // use is one use of a file by this run.

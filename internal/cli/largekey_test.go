@@ -3,8 +3,10 @@ package cli
 import (
 	"bytes"
 	"context"
+	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -45,6 +47,60 @@ func TestLargeKey(t *testing.T) {
 	}
 	if left := names(t, temp); len(left) != 6 {
 		t.Errorf("left %v", left)
+	}
+}
+
+// cutter is standard input that cuts a file short before it is read.
+type cutter struct {
+	path string
+	in   io.Reader
+}
+
+func (c *cutter) Read(b []byte) (int, error) {
+	if c.path != "" {
+		if err := os.Truncate(c.path, 1); err != nil {
+			return 0, err
+		}
+		c.path = ""
+	}
+	return c.in.Read(b)
+}
+
+// TestKeyCutShort proves with mapped keys whose files are cut short once they have been read: the reads of their weights fail by the file's name (0.2 s).
+func TestKeyCutShort(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("files are not mapped")
+	}
+	dir, in, temp := small(t), parted(t), t.TempDir()
+	whole, folder := filepath.Join(temp, "m.pk"), filepath.Join(temp, "parts.pk")
+	if err := os.Mkdir(folder, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	refill := func() {
+		writeFile(t, whole, readBytes(t, filepath.Join(dir, "m.pk")))
+		for _, name := range names(t, in("m.pk")) {
+			writeFile(t, filepath.Join(folder, name), readBytes(t, filepath.Join(in("m.pk"), name)))
+		}
+	}
+	devices := []string{"cpu"}
+	if !noEmulator() {
+		devices = append(devices, "simt")
+	}
+	for _, device := range devices {
+		for key, file := range map[string]string{whole: whole, folder: partFile(folder, 2, ".pk")} {
+			refill()
+			var o, e bytes.Buffer
+			code := Main(context.Background(), []string{"prove", "--device", device, "--key", key, "--input", "-", "-o", filepath.Join(temp, "x.proof"), "--progress", "none", "--force"}, Streams{
+				In: &cutter{file, bytes.NewReader(readBytes(t, filepath.Join(dir, "x.json")))}, Out: &o, Err: &e, MapFrom: 1, LookupEnv: func(string) (string, bool) { return "", false },
+			})
+			want := "reading " + file + ": the file was cut short while it was used"
+			if text := e.String(); code != ExitInput || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
+				t.Errorf("%s on %s: exit %d: %s", key, device, code, text)
+			}
+			if _, err := os.Stat(filepath.Join(temp, "x.proof")); err == nil {
+				t.Errorf("%s on %s: there is a proof", key, device)
+			}
+		}
 	}
 }
 

@@ -3,13 +3,15 @@ package parallel
 
 import (
 	"runtime"
+	"runtime/debug"
 	"sync/atomic"
 )
 
 // For calls body on disjoint ranges that cover [0, n). Ranges hold at least
 // grain indices (but for the last), and at most GOMAXPROCS calls run at once;
 // with one range body runs on the caller's goroutine. Results must not depend
-// on how the range is split.
+// on how the range is split. If the caller's goroutine panics on faults
+// (debug.SetPanicOnFault), a fault in any of them is a panic of the caller.
 func For(n, grain int, body func(lo, hi int)) {
 	if n <= 0 {
 		return
@@ -19,6 +21,25 @@ func For(n, grain int, body func(lo, hi int)) {
 	if workers <= 1 {
 		body(0, n)
 		return
+	}
+	guarded := debug.SetPanicOnFault(true)
+	debug.SetPanicOnFault(guarded)
+	var fault atomic.Value
+	if guarded {
+		inner := body
+		body = func(lo, hi int) {
+			defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+			defer func() {
+				switch r := recover().(type) {
+				case nil:
+				case interface{ Addr() uintptr }:
+					fault.CompareAndSwap(nil, caught{r})
+				default:
+					panic(r)
+				}
+			}()
+			inner(lo, hi)
+		}
 	}
 	// A few chunks a worker even out uneven progress.
 	chunk := max(grain, (n+4*workers-1)/(4*workers))
@@ -45,4 +66,10 @@ func For(n, grain int, body func(lo, hi int)) {
 	}
 	run()
 	<-last
+	if f, ok := fault.Load().(caught); ok {
+		panic(f.reason)
+	}
 }
+
+// caught is the runtime's error for a fault.
+type caught struct{ reason any }

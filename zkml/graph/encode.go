@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
 
@@ -210,7 +211,8 @@ func (w *Weights) Encoding(p *Program) (size int, write func(io.Writer) error, e
 			return err
 		}
 		for _, id := range p.Params() {
-			if err := w.Data[id].write(out, width(p.Tensor(id).bounds())); err != nil {
+			write := func() error { return w.Data[id].write(out, width(p.Tensor(id).bounds())) }
+			if err := mapped.Guard(write); err != nil {
 				return err
 			}
 		}

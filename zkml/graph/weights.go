@@ -1,6 +1,10 @@
 package graph
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/zkwarp/zkwarp/internal/mapped"
+)
 
 // NewWeights returns an empty set of weights for the program.
 func NewWeights(p *Program) *Weights { return &Weights{Data: make([]Values, len(p.Tensors))} }
@@ -33,6 +37,10 @@ func (w *Weights) Bytes() int64 {
 
 // ValidateFor checks that there is one value, within bounds, for every element of every Param of the program, and nothing else.
 func (w *Weights) ValidateFor(p *Program) error {
+	return mapped.Guard(func() error { return w.validateFor(p) }) // values may be those of a mapped file
+}
+
+func (w *Weights) validateFor(p *Program) error {
 	if len(w.Data) != len(p.Tensors) {
 		return fmt.Errorf("weights cover %d tensors, the program has %d", len(w.Data), len(p.Tensors))
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
@@ -63,10 +64,13 @@ func OpenProvingKey(data []byte) (*ProvingKey, error) {
 	}
 	done := make(chan error, 1)
 	go func() {
-		err := vk.Check()
-		if e := digest(); e != nil {
-			err = e
-		}
+		err := mapped.Guard(func() error {
+			err := vk.Check()
+			if e := digest(); e != nil {
+				err = e
+			}
+			return err
+		})
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrKey, err)
 		}

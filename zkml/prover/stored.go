@@ -5,6 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
@@ -44,7 +45,14 @@ func newStoredLayout(pl *plan.Plan, p *graph.Program, w *graph.Weights) *storedL
 }
 
 // read writes the stored bytes from number `from` on to out, on all cores. What is between tensors stays as it is.
-func (l *storedLayout) read(out []byte, from int) {
+func (l *storedLayout) read(out []byte, from int) error {
+	return mapped.Guard(func() error {
+		l.copy(out, from)
+		return nil
+	})
+}
+
+func (l *storedLayout) copy(out []byte, from int) {
 	for i, v := range l.values {
 		b := v.Bytes()
 		lo, hi := max(l.at[i], from), min(l.at[i]+len(b), from+len(out))
@@ -88,9 +96,12 @@ func (l *storedLayout) upload(q *device.Queue, via *Uploader) (s *storedParams, 
 	for at, i := 0, 0; at < l.bytes; at, i = at+size, 1-i {
 		n := min(size, l.bytes-at)
 		piece := via.pieces[i].Slice(0, n)
-		l.read(piece.Host(), at) // while the piece before is copied
+		bad := l.read(piece.Host(), at) // while the piece before is copied
 		if err = q.Sync(); err != nil {
 			return s, err
+		}
+		if err = bad; err != nil {
+			return s, fmt.Errorf("parameters: %w", err)
 		}
 		if err = s.bytes.Slice(at, at+n).CopyFromPinned(q, piece); err != nil {
 			return s, err

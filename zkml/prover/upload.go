@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -51,7 +52,12 @@ func (pk *ProvingKey) params(q *device.Queue, pl *plan.Plan, to device.Buffer[m3
 	case stack != nil:
 		return to.CopyFrom(q, stack)
 	case q.OnHost():
-		pl.FillParams(pk.program(), pk.weights, 0, to.Host())
+		if err := mapped.Guard(func() error {
+			pl.FillParams(pk.program(), pk.weights, 0, to.Host())
+			return nil
+		}); err != nil {
+			return fmt.Errorf("parameters: %w", err)
+		}
 		return q.Err()
 	}
 	stored, err := newStoredLayout(pl, pk.program(), pk.weights).upload(q, via)

@@ -1,11 +1,10 @@
 package plan
 
 import (
-	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	cores "github.com/zkwarp/zkwarp/internal/parallel"
 	"github.com/zkwarp/zkwarp/mle"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 )
@@ -21,17 +20,11 @@ const rowVars = 11
 // parallel calls f for 0 to n - 1 on all processors; what a call costs may vary.
 func parallel(n int, f func(i int)) {
 	var next atomic.Int64
-	run := func() {
-		for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
-			f(i)
+	cores.For(n, 1, func(lo, hi int) {
+		for range hi - lo { // whoever is free takes the next
+			f(int(next.Add(1)) - 1)
 		}
-	}
-	var wg sync.WaitGroup
-	for range min(n, runtime.GOMAXPROCS(0)) - 1 {
-		wg.Go(run)
-	}
-	run()
-	wg.Wait()
+	})
 }
 
 // sums adds f up over [0, n), which it cuts into ranges of size entries.
