@@ -25,8 +25,8 @@ type Argument struct {
 
 // Labels of the two arguments; they separate the domains of the transcripts.
 const (
-	labelProgram = "zkwarp zkml inference 5"
-	labelWeights = "zkwarp zkml weights 1"
+	labelProgram = "zkwarp zkml inference 6"
+	labelWeights = "zkwarp zkml weights 2"
 )
 
 // ReceiveStatement absorbs the commitments to a statement's tensors, whose roots

@@ -284,7 +284,7 @@ func (r *run) merge() error {
 			if len(s.Evals) == 0 {
 				continue
 			}
-			at, evals := res.PointOf(s.Vars), res.Evals[i]
+			at, evals := plan.StackPoint(res, s.Vars), res.Evals[i]
 			i++
 			list, err := r.values.Claims(s)
 			if err != nil {

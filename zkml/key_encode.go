@@ -14,7 +14,7 @@ import (
 )
 
 // Version of the encodings of keys and proofs, and of the protocol.
-const Version = 5
+const Version = 6
 
 // Magic strings, the first eight bytes of each artefact.
 const (

@@ -167,12 +167,8 @@ func newLayout(q *device.Queue, instances []Instance, n, d int, out Output, lim 
 		for k, t := range in.Tables {
 			td := tableDesc{Source: t.Ext.Address(), Folded: take(l.folded(in.Vars)).Address(), Kind: 1,
 				Stride: uint64(t.stride()), Vars: uint64(in.Vars), Out: uint64(firstEval[j] + k), Tail: uint64(atTail)}
-			switch {
-			case t.Base.Len() > 0:
+			if t.Base.Len() > 0 {
 				td.Source, td.Kind = t.Base.Address(), 0
-			case t.Eqs != nil:
-				td.Source, td.Kind = uint64(len(terms)), 3
-				terms = append(terms, t.Eqs.words()...)
 			}
 			if l.tail < n {
 				atTail += 1 << min(in.Vars, n-l.tail)
@@ -205,9 +201,6 @@ func (l *layout) descWords(instances []Instance) int {
 		n += in.Factors * table
 		if kernels(in).kind == 0 {
 			n += in.NumTerms()
-		}
-		if in.hasEqs() {
-			n += eqsWords
 		}
 	}
 	for _, p := range l.passes {

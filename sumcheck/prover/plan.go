@@ -102,7 +102,7 @@ func planBatch(instances []Instance, n, d int, lim limits) *plan {
 		return cmp.Or(cmp.Compare(rank[i], rank[j]), cmp.Compare(instances[j].Vars, instances[i].Vars))
 	})
 	for round := 0; round < n; {
-		if entries(instances, n-round) <= lim.tail && sameTail(sets) && p.storedBy(instances, round) {
+		if entries(instances, n-round) <= lim.tail && sameTail(sets) {
 			p.tail, p.tailKernel = round, sets[0].tail
 			return p
 		}
@@ -111,12 +111,6 @@ func planBatch(instances []Instance, n, d int, lim limits) *plan {
 		round, p.pending = round+w, w
 	}
 	return p
-}
-
-// storedBy says that no table is a sum of eqs any more when the tail begins, which
-// binds the pass before it alone.
-func (p *plan) storedBy(instances []Instance, round int) bool {
-	return !slices.ContainsFunc(instances, func(in Instance) bool { return in.hasEqs() && round-p.pending <= p.n-in.Vars })
 }
 
 // entries of all tables when so many variables are left.
@@ -190,14 +184,8 @@ func (p *plan) pass(instances []Instance, sets []*kernelSet, round, w int, lim l
 		}
 		out.classes |= sumClass(degree, own)
 		name := set.pass
-		switch {
-		case set.bindPass != "" && g.fold == 0, g.words == 1 && set.firstPass != "":
+		if g.words == 1 && set.firstPass != "" {
 			name = set.firstPass
-		case set.bindPass != "" && int(g.open+g.fold) == in.Vars:
-			name = set.bindPass
-		case set.bindPass != "":
-			set = set.later
-			name = set.pass
 		}
 		at := slices.IndexFunc(out.launches, func(l launch) bool { return l.set == set && l.name == name })
 		if at < 0 {

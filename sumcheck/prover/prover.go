@@ -15,12 +15,11 @@ import (
 	transcript "github.com/zkwarp/zkwarp/transcript/prover"
 )
 
-// Table is the 2^n values of one factor: Base, Ext or Eqs is set. Entry x is at
+// Table is the 2^n values of one factor: Base or Ext is set. Entry x is at
 // index x*Stride; Stride 0 stands for 1. Tables are read, never written.
 type Table struct {
 	Base   device.Buffer[m31.Element]
 	Ext    device.Buffer[m31.QM31]
-	Eqs    *Eqs
 	Stride int
 }
 
@@ -48,12 +47,6 @@ func (in Instance) check(q *device.Queue) error {
 		return fmt.Errorf("%w: %d tables for %d factors", sumcheck.ErrShape, len(in.Tables), in.Factors)
 	}
 	for k, t := range in.Tables {
-		if t.Eqs != nil {
-			if err := in.checkEqs(q, k); err != nil {
-				return err
-			}
-			continue
-		}
 		n := t.Base.Len() + t.Ext.Len()
 		// A stride beyond the table is refused first: its multiples may overflow.
 		if (t.Base.Len() == 0) == (t.Ext.Len() == 0) || t.stride() > max(n, 1) && in.Vars > 0 || n < (1<<in.Vars-1)*t.stride()+1 || n > t.stride()<<in.Vars {

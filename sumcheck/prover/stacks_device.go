@@ -26,7 +26,7 @@ type stacksRun struct {
 }
 
 // Run is the package's Run for the plan's batch: it proves on the device alone, and does
-// not wait for it. factors has what Tables asks for, desc what Desc is; words are the
+// not wait for it. factors has what Tables asks for, desc what Desc is, unless that is the host; words are the
 // stacks' tables, on a device other than the host at multiples of 16 bytes. Evaluations
 // are the words' and the weights', stack by stack.
 func (p *Stacks) Run(q *device.Queue, tr *transcript.Transcript, desc device.Buffer[uint64], factors device.Buffer[m31.QM31], words []device.Buffer[m31.Element], values device.Buffer[m31.QM31], out Output) error {
@@ -35,7 +35,7 @@ func (p *Stacks) Run(q *device.Queue, tr *transcript.Transcript, desc device.Buf
 
 func (p *Stacks) run(q *device.Queue, tr *transcript.Transcript, desc device.Buffer[uint64], factors device.Buffer[m31.QM31], words []device.Buffer[m31.Element], values device.Buffer[m31.QM31], out Output, lim limits) error {
 	n := len(p.stacks)
-	if len(words) != n || values.Len() != n || factors.Len() < p.Factors || desc.Len() < len(p.Desc) ||
+	if len(words) != n || values.Len() != n || factors.Len() < p.Factors || desc.Len() < len(p.Desc) && !q.OnHost() ||
 		out.Rounds.Len() != 2*p.n || out.Evals.Len() != 2*n || out.Point.Len() != p.n {
 		return fmt.Errorf("%w: buffers do not fit %d stacks", sumcheck.ErrShape, n)
 	}

@@ -77,8 +77,19 @@ func (r *stacksRun) hostRows() error {
 	return nil
 }
 
-// narrowRow is the variables of a row below which its entries are summed one by one.
-const narrowRow = 7
+const (
+	// narrowRow is the variables of a row below which its entries are summed one by one.
+	narrowRow = 7
+	// foldWords is the words that are summed at a time: few pages of memory, and many
+	// for each addition of the sums.
+	foldWords = 1 << 18
+)
+
+// foldTask is some rows of a claim on whole rows.
+type foldTask struct {
+	*foldClaim
+	stack, from, to int
+}
 
 // hostFold sums the rows times the claims' weights.
 func (r *stacksRun) hostFold() error {
@@ -89,21 +100,32 @@ func (r *stacksRun) hostFold() error {
 			sums[g] = r.at(in.sums, in.vars)
 		}
 	}
+	var tasks []foldTask
 	for i := range r.stacks {
 		st := &r.stacks[i]
-		fold := r.foldColumns
-		n, grain := 1<<st.row, 512
-		if st.row < narrowRow {
-			fold = r.foldRows
-			n, grain = 1<<r.high, 1<<(13-st.row)
+		step := max(8, foldWords>>st.row)
+		for k := range st.folds {
+			for h := 0; h < st.folds[k].rows; h += step {
+				tasks = append(tasks, foldTask{&st.folds[k], i, h, min(h+step, st.folds[k].rows)})
+			}
 		}
-		var mu sync.Mutex
-		if !st.large() {
-			continue
+	}
+	var mu sync.Mutex
+	if err := r.q.Parallel(len(tasks), 1, func(from, to int) {
+		var part, eight []m31.QM31
+		for _, t := range tasks[from:to] {
+			n := 1 << r.stacks[t.stack].row
+			if len(part) < n {
+				part, eight = make([]m31.QM31, n), make([]m31.QM31, n)
+			}
+			r.foldRows(&t, part[:n], eight[:n])
+			mu.Lock()
+			sum := sums[t.instance]
+			m31.AddVecQM31(sum, sum, part[:n])
+			mu.Unlock()
 		}
-		if err := r.q.Parallel(n, grain, func(from, to int) { fold(st, r.words[i].Host(), sums, &mu, from, to) }); err != nil {
-			return err
-		}
+	}); err != nil {
+		return err
 	}
 	for g, s := range sums {
 		in := &r.instances[g]
@@ -115,46 +137,31 @@ func (r *stacksRun) hostFold() error {
 	return nil
 }
 
-// foldColumns adds what columns [from, to) of all rows give, eight rows at a time.
-func (r *stacksRun) foldColumns(st *stackPlan, words []m31.Element, sums [][]m31.QM31, _ *sync.Mutex, from, to int) {
-	factors := r.factors.Host()
-	part := make([]m31.QM31, to-from)
-	for _, c := range st.folds {
-		sum := sums[c.instance][from:to]
-		weights := factors[c.factor : c.factor+c.rows]
-		block := words[c.at<<st.row : (c.at+c.rows)<<st.row]
-		for len(weights) >= 8 {
-			m31.CombineBase(part, block, 1<<st.row, from, (*[8]m31.QM31)(weights))
-			m31.AddVecQM31(sum, sum, part)
-			weights, block = weights[8:], block[8<<st.row:]
-		}
-		for h, w := range weights {
-			m31.MulAddBase(sum, block[h<<st.row+from:h<<st.row+to], w)
-		}
-	}
-}
-
-// foldRows adds what all columns of rows [from, to) give.
-func (r *stacksRun) foldRows(st *stackPlan, words []m31.Element, sums [][]m31.QM31, mu *sync.Mutex, from, to int) {
-	factors := r.factors.Host()
-	for _, c := range st.folds {
+// foldRows leaves what a task's rows add up to, eight at a time.
+func (r *stacksRun) foldRows(t *foldTask, sum, eight []m31.QM31) {
+	row := r.stacks[t.stack].row
+	weights := r.factors.Host()[t.factor+t.from : t.factor+t.to]
+	words := r.words[t.stack].Host()[(t.at+t.from)<<row : (t.at+t.to)<<row]
+	if row < narrowRow {
 		var s [1 << narrowRow]m31.BaseSum
-		first, last := max(from, c.at), min(to, c.at+c.rows)
-		if first >= last {
-			continue
-		}
-		for h := first; h < last; h++ {
-			w := factors[c.factor+h-c.at]
-			for x, v := range words[h<<st.row : (h+1)<<st.row] {
+		for h, w := range weights {
+			for x, v := range words[h<<row : (h+1)<<row] {
 				s[x].Add(v, w)
 			}
 		}
-		mu.Lock()
-		sum := sums[c.instance]
 		for x := range sum {
-			sum[x] = sum[x].Add(s[x].Value())
+			sum[x] = s[x].Value()
 		}
-		mu.Unlock()
+		return
+	}
+	clear(sum)
+	for len(weights) >= 8 {
+		m31.CombineBase(eight, words, 1<<row, 0, (*[8]m31.QM31)(weights))
+		m31.AddVecQM31(sum, sum, eight)
+		weights, words = weights[8:], words[8<<row:]
+	}
+	for h, w := range weights {
+		m31.MulAddBase(sum, words[h<<row:(h+1)<<row], w)
 	}
 }
 

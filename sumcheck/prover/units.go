@@ -46,9 +46,6 @@ var product2Text string
 //go:embed product3.cu
 var product3Text string
 
-//go:embed eqs.cu
-var eqsText string
-
 //go:embed stacks.cu
 var stacksText string
 
@@ -81,13 +78,12 @@ var (
 		unit("product2.cu", product2Text, kernel.PTX, PassHeader),
 		unit("product3.cu", product3Text, kernel.PTX, PassHeader),
 	}
-	eqsSource    = unit("eqs.cu", eqsText, kernel.PTX, PassHeader)
 	stacksSource = unit("stacks.cu", stacksText, kernel.PTX, batchHeader)
 )
 
 // Sources lists the package's units.
 func Sources() []*kernel.Source {
-	return append([]*kernel.Source{Source, linearSource, termsSource, eqsSource, stacksSource}, productSources[:]...)
+	return append([]*kernel.Source{Source, linearSource, termsSource, stacksSource}, productSources[:]...)
 }
 
 // kernelSet is the kernels for one kind of summand.
@@ -96,10 +92,6 @@ type kernelSet struct {
 	// pass serves instances of all forms; firstPass, if there is one, those that
 	// join with tables of words.
 	pass, firstPass string
-	// bindPass, if there is one, serves instances whose tables, the caller's until
-	// then, are bound for the first time, and later all passes after it.
-	bindPass string
-	later    *kernelSet
 	// first is the largest window of instances that join and whose tables are all
 	// words, next that of all others.
 	first, next int
@@ -131,15 +123,8 @@ var (
 	}
 )
 
-// eqsKernels are for words times a sum of eqs, which are elements once bound.
-var eqsKernels = &kernelSet{source: eqsSource, firstPass: "sumcheck_eqs_first", bindPass: "sumcheck_eqs_bind", later: productKernels[1][0],
-	first: 2, next: 2, perUnit: 3, tail: builtInTail, kind: 2}
-
 // kernels is the set that serves an instance.
 func kernels(in Instance) *kernelSet {
-	if in.hasEqs() {
-		return eqsKernels
-	}
 	if in.Expr != nil {
 		return &kernelsOf(in.Expr).kernelSet
 	}

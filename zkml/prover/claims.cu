@@ -5,17 +5,6 @@
 #include "field/m31/m31.cuh"
 #include "zkml/prover/places.cuh"
 
-// eq of a point is a product of two tables: of the first coordinates (high) and
-// of the last ones (low).
-struct split_eq {
-  const qm31 *low, *high;
-  u32 bits; // of an index into low
-};
-
-DEVICE_INLINE qm31 eq_at(const split_eq &e, u64 i) {
-  return qm31_mul(e.high[i >> e.bits], e.low[i & ((1u << e.bits) - 1)]);
-}
-
 DEVICE_INLINE qm31 power(qm31 g, u64 n) {
   qm31 v = qm31_one();
   for (; n > 0; n >>= 1) {
@@ -92,28 +81,6 @@ extern "C" __global__ void __launch_bounds__(256) zkml_gather(qm31 *ext, const u
   if (i >= n) return;
   u64 from = desc[list + i];
   ext[to + i] = from == NOWHERE ? qm31_zero() : ext[from];
-}
-
-// zkml_weights: w[j] is the sum of eq over the claims whose block entry first + j lies
-// in. Claims and tiles, of 2048 entries, are as sumcheck/prover/eqs.cu takes them.
-extern "C" __global__ void __launch_bounds__(256) zkml_weights(qm31 *__restrict__ w, const qm31 *__restrict__ scratch,
-                                                               const u64 *__restrict__ desc, u32 claims, u32 tiles, u64 first, u64 n) {
-  u64 tile = desc[tiles + blockIdx.x];
-  const u64 *list = desc + (tile >> 32);
-  u32 count = (u32)tile;
-  for (u32 k = 0; k < 8; k++) {
-    u64 j = (u64)blockIdx.x * 2048 + 256 * k + threadIdx.x;
-    if (j >= n) return;
-    qm31 v = qm31_zero();
-    for (u32 i = 0; i < count; i++) {
-      const u64 *c = desc + claims + 2 * list[i];
-      u64 begin = c[0] & 0xffffffffffffull, at = first + j - begin;
-      if (first + j < begin || at >> (c[0] >> 48 & 255) != 0) continue;
-      split_eq e = {scratch + (u32)c[1], scratch + (c[1] >> 32), (u32)(c[0] >> 56)};
-      v = qm31_add(v, eq_at(e, at));
-    }
-    w[j] = v;
-  }
 }
 
 // zkml_combine: for each stack (place of the list of its values, their number,

@@ -318,7 +318,7 @@ func TestCommittedOpenings(t *testing.T) {
 				return claim
 			}})
 			rejected(t, zkml.VerifyStatement(k.vk, &r.Statement, r.Proof, nil), check)
-			r = k.proveSalted(t, hooks{weight: func(s *session, h plan.Home, table []m31.QM31) {
+			r = k.proveSalted(t, hooks{merge: weight(func(s *session, h plan.Home, table []m31.QM31) {
 				if h == home {
 					v, err := s.stacks[h].Read(s.q)
 					if err != nil {
@@ -326,7 +326,7 @@ func TestCommittedOpenings(t *testing.T) {
 					}
 					shift(table, lifted(v))
 				}
-			}})
+			})})
 			rejected(t, zkml.VerifyStatement(k.vk, &r.Statement, r.Proof, nil), zkml.CheckMerge)
 		})
 	}

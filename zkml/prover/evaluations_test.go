@@ -210,7 +210,7 @@ func TestPublicFactors(t *testing.T) {
 	k := mlp(t)
 	for _, home := range []plan.Home{plan.Parameters, plan.Witness, plan.Multiplicities} {
 		t.Run("merge of "+home.String(), func(t *testing.T) {
-			r := k.prove(t, hooks{weight: func(s *session, h plan.Home, table []m31.QM31) {
+			r := k.prove(t, hooks{merge: weight(func(s *session, h plan.Home, table []m31.QM31) {
 				if h == home {
 					v, err := s.stacks[h].Read(s.q)
 					if err != nil {
@@ -218,7 +218,7 @@ func TestPublicFactors(t *testing.T) {
 					}
 					shift(table, lifted(v))
 				}
-			}})
+			})})
 			rejected(t, zkml.Verify(k.vk, k.X, r.Y, r.Proof, nil), zkml.CheckMerge)
 		})
 	}

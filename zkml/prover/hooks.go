@@ -25,7 +25,8 @@ type hooks struct {
 	evaluation func(s *session, id int, v m31.QM31) m31.QM31   // before it is sent
 	instance   publicHook                                      // once a sum-check has its factors
 	guard      func(in *plan.Instance, table []m31.Element)    // the public factor of a zero-check
-	weight     func(s *session, h plan.Home, table []m31.QM31) // of the claim merging
+	// merge is the batch of the claim merging.
+	merge func(s *session, claims device.Buffer[m31.QM31], out sumprover.Output) error
 	open       func(s *session, h plan.Home, c whir.M31Claim) whir.M31Claim
 	proof      func(s *session, p *zkml.Proof) // before it is encoded
 }

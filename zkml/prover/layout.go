@@ -92,7 +92,9 @@ const (
 func newLayout(pl *plan.Plan, p *graph.Program) (*layout, error) {
 	l := &layout{plan: pl}
 	l.placeWords(p)
-	l.placeElements()
+	if err := l.placeElements(); err != nil {
+		return nil, err
+	}
 	l.lookups()
 	if p == nil {
 		return l, nil
@@ -181,21 +183,20 @@ func (l *layout) placeWords(p *graph.Program) {
 
 // least is a number of bytes of device memory that a proof cannot do without:
 // the key's, its own, and beside them the larger of the fractional-sum tree and
-// what merging the claims keeps, two quarters of the stacks as elements. It is asked
-// for before any work, so that what cannot end does not begin.
+// what merging the claims keeps. It is asked for before any work, so that what cannot end does not begin.
 func (l *layout) least() (key, proof int64) {
 	key, words, tree, merging := l.needs()
 	return key, words + max(tree, merging)
 }
 
 // needs is the bytes of the key's memory, of a proof's, and of what it has for a while beside that: the fractional-sum tree, and then
-// stacks and weights in the merging of claims, a quarter of each as elements.
+// the tables of the merging of claims.
 func (l *layout) needs() (key, proof, tree, merging int64) {
 	const base, ext = 4, 16 // bytes of an element
 	key = int64(l.fixed)*base + int64(len(l.desc))*8
 	proof = int64(l.live)*base + int64(l.messages+l.scratch)*ext
-	for _, st := range l.merge.stacks {
-		merging += int64(1) << st.vars * ext / 2
+	if l.merge.stacks != nil {
+		merging = l.merge.stacks.Bytes()
 	}
 	if len(l.plan.Leaves) > 0 {
 		// A numerator and a denominator a leaf, and as many nodes above, less one.

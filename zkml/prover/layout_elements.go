@@ -90,7 +90,7 @@ func (p *placer) bind(st *step) {
 	}
 }
 
-func (l *layout) placeElements() {
+func (l *layout) placeElements() error {
 	pl := l.plan
 	p := &placer{layout: l, next: pl.Coords}
 	l.values = make([]int, len(pl.Evals))
@@ -117,10 +117,13 @@ func (l *layout) placeElements() {
 	if len(pl.Layers) == 0 {
 		p.bind(&l.mergeStep)
 	}
-	p.merge()
+	if err := p.merge(); err != nil {
+		return err
+	}
 	l.nonce = p.take(nonceElements)
 	l.roots = p.take(rootElements * len(pl.Stacks))
 	l.messages = p.next
+	return nil
 }
 
 // send places evaluations that are sent, and has the step make them.
@@ -180,7 +183,7 @@ func (p *placer) instance(st *step, ly *plan.Layer, in *plan.Instance) (il insta
 	for i := range in.Public {
 		part := axisPart{eq: -1, lists: l.axisLists(&in.Public[i])}
 		if a := &in.Public[i]; a.At != nil || a.Kind != plan.AxisGuard {
-			part.eq = st.table(l, a.At, 0)
+			part.eq = st.table(a.At)
 		}
 		il.axes = append(il.axes, part)
 	}
@@ -221,7 +224,7 @@ func (p *placer) factor(st *step, point, bound plan.Point) (f factorLayout) {
 		}
 	}
 	if f.freeVars > 0 {
-		f.eq = st.table(p.layout, free, 0)
+		f.eq = st.table(free)
 	}
 	f.whole = f.freeVars == 0 && shifts(f.keep, len(bound), 0)
 	return f

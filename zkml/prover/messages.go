@@ -142,15 +142,15 @@ func (s *session) collect() error {
 		}
 		s.proof.Layers = append(s.proof.Layers, lp)
 	}
-	if len(s.layout.merge.stacks) == 0 {
+	if s.layout.merge.stacks == nil {
 		return nil
 	}
 	m := &s.layout.merge
 	shapes := s.plan.MergeShapes()
 	s.proof.Merge = batch(shapes, m.rounds, m.evals)
 	res := sumcheck.NewResult(shapes, take(m.point, sumcheck.Rounds(shapes)), s.proof.Merge.Evals)
-	for i, st := range m.stacks {
-		s.merged[st.home] = whir.M31Claim{Point: res.PointOf(shapes[i].Vars), Value: res.Evals[i][0]}
+	for i, h := range m.homes {
+		s.merged[h] = whir.M31Claim{Point: plan.StackPoint(res, shapes[i].Vars), Value: res.Evals[i][0]}
 	}
 	return nil
 }

@@ -160,12 +160,9 @@ func TestTraffic(t *testing.T) {
 
 // What a proof of a perceptron of two layers may take.
 const (
-	// It was 80 when the weights of merged claims were stored, 16 bytes a word, and
-	// the whole sum-check of so small a key was the tail's. They are made where they
-	// are read now, by two passes before the tail: sumcheck_begin, _eqs_first,
-	// _eqs_bind and _product2, and zkml_weights once for each small stack instead of
-	// once for all of them, which is five more.
-	maxLaunches = 85
+	// Merging claims is sumcheck_stack_rows and a tail; larger stacks add
+	// sumcheck_stack_fold, _sums and _bind, and a second batch.
+	maxLaunches = 78
 	maxSyncs    = 11
 )
 

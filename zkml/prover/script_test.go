@@ -136,7 +136,7 @@ func TestLiesByScript(t *testing.T) {
 		}})
 	}
 	for _, home := range []plan.Home{plan.Parameters, plan.Witness, plan.Multiplicities} {
-		lie(k.X, nil, hooks{weight: func(s *session, h plan.Home, table []m31.QM31) {
+		lie(k.X, nil, hooks{merge: weight(func(s *session, h plan.Home, table []m31.QM31) {
 			if h != home {
 				return
 			}
@@ -145,7 +145,7 @@ func TestLiesByScript(t *testing.T) {
 				t.Fatal(err)
 			}
 			shift(table, lifted(v))
-		}})
+		})})
 	}
 	for _, l := range k.lookups() {
 		lie(k.X, nil, hooks{witness: set(l.Y, func(_ *session, v []m31.Element) { v[0] = v[0].Add(1) })})

@@ -47,8 +47,8 @@ type evaluation struct {
 }
 
 // table is the place of a table of eq.
-func (st *step) table(_ *layout, point plan.Point, power int) int {
-	key := binary.LittleEndian.AppendUint32(nil, uint32(power))
+func (st *step) table(point plan.Point) int {
+	var key []byte
 	for _, c := range point {
 		key = binary.LittleEndian.AppendUint32(key, uint32(c))
 	}
@@ -60,16 +60,16 @@ func (st *step) table(_ *layout, point plan.Point, power int) int {
 	}
 	at := st.scratch
 	st.known[string(key)] = at
-	st.tables = append(st.tables, eqTable{at, point, power})
+	st.tables = append(st.tables, eqTable{at, point, 0})
 	st.scratch += 1 << len(point)
 	return at
 }
 
-// split is a point's eq times gamma^power.
-func (st *step) split(l *layout, point plan.Point, power int) splitEq {
+// split is a point's eq.
+func (st *step) split(point plan.Point) splitEq {
 	bits := min(len(point), lowBits)
 	n := len(point) - bits
-	return splitEq{low: st.table(l, point[n:], 0), high: st.table(l, point[:n], power), bits: bits}
+	return splitEq{low: st.table(point[n:]), high: st.table(point[:n]), bits: bits}
 }
 
 // evaluate adds an evaluation of the plan, to be written to element `to`.
@@ -80,7 +80,7 @@ func (st *step) evaluate(l *layout, id, to int) {
 
 // add adds the evaluation of a table of words at a point.
 func (st *step) add(l *layout, of place, point plan.Point, to int) {
-	st.evals = append(st.evals, evaluation{of, len(point), st.split(l, point, 0), to})
+	st.evals = append(st.evals, evaluation{of, len(point), st.split(point), to})
 }
 
 // finish writes the step's descriptors.

@@ -37,7 +37,12 @@ func TestStep(t *testing.T) {
 	l.zeroed = len(points)
 	begin := make([]int, len(points))
 	evaluations(l, &st, points, begin)
-	eqs := []int{st.table(l, points[3], 5), st.table(l, points[0], 1), st.table(l, points[4], 1000)}
+	scaled := func(p plan.Point, power int) (at int) {
+		at, st.scratch = st.scratch, st.scratch+1<<len(p)
+		st.tables = append(st.tables, eqTable{at, p, power})
+		return at
+	}
+	eqs := []int{scaled(points[3], 5), scaled(points[0], 1), scaled(points[4], 1000)}
 	st.finish(l)
 	l.live = l.zeroed + len(tables)
 	l.messages = coords + 1 + len(points)

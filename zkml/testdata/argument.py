@@ -268,6 +268,7 @@ class Argument:
             self.log("claim merging: " + s.name, len(mine) - 1)
 
             def merged(at, es, s=s, mine=mine):
+                at = at[::-1]  # the batch binds the lowest bit of an index first
                 w, coeff = ZERO, ONE
                 for poly, point in mine:
                     w, coeff = w + coeff * eq(s.prefix(poly) + list(point), at), coeff * gamma

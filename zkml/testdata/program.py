@@ -406,7 +406,7 @@ class Params:
 class Key:
     def __init__(self, data):
         b = Bytes(data)
-        b.magic(b"ZKWVKEY\n", 5)
+        b.magic(b"ZKWVKEY\n", 6)
         self.digest, core, self.proof = b.take(32), b.blob(), b.blob()
         b.end()
         need(hashlib.sha256(b"zkwarp verifying key\n" + core).digest() == self.digest, "key digest")

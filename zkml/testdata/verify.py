@@ -82,7 +82,7 @@ def committed(key, commitments):
     check(len(commitments) == len(tensors), "input" if g.secret_inputs or not tensors else "output")
     for (name, poly, i), params, data in zip(tensors, key.settings[0][1][3:], commitments):
         t, b, side = g.tensors[i], Bytes(data), name.split()[-1]
-        b.magic(b"ZKWCOMM\n", 5)
+        b.magic(b"ZKWCOMM\n", 6)
         form = [params.n, params.numbers[4], params.numbers[10], params.numbers[7], len(t.shape)] + t.shape
         form = hashlib.sha256(b"zkwarp zkml committed tensor 1\n" + struct.pack("<%dI" % len(form), *form)).digest()
         check(b.take(32) == form, side)
@@ -117,7 +117,7 @@ def inference(key, x, y, commitments, data, context=b"", weights=None):
     digests = [hashed(name, v) for v, _, name in sides]
     a = Argument(data)
     rd, t = a.rd, a.t
-    rd.magic(b"ZKWPROF\n", 5)
+    rd.magic(b"ZKWPROF\n", 6)
     check(rd.take(32) == key.digest, "key digest")
     for own, (_, _, name) in zip(digests, sides):
         check(rd.take(32) == own, name + " binding")
@@ -129,7 +129,7 @@ def inference(key, x, y, commitments, data, context=b"", weights=None):
     ts = g.tensors
     params = Stack("parameters", [(("t", i), ts[i].vars) for i in g.params], pp, key.root)
     stacks = ([params] if params.place else []) + secret
-    t.bytes(b"zkwarp zkml inference 5")
+    t.bytes(b"zkwarp zkml inference 6")
     t.bytes(key.digest)
     if key.committed:
         a.commit(params)

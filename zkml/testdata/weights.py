@@ -42,7 +42,7 @@ def key_proof(key):
 
     a = Argument(key.proof)
     t, stacks = a.t, [params]
-    t.bytes(b"zkwarp zkml weights 1")
+    t.bytes(b"zkwarp zkml weights 2")
     t.bytes(key.digest)
     a.commit(params)
     if limbs:

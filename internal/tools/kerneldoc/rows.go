@@ -34,8 +34,6 @@ var rows = []row{
 	{"sumcheck_reduce", "the same launch: the block that comes last adds the sums up, forms the messages, takes them through the transcript and draws; the last rounds are one block's",
 		[]string{"sumcheck_begin", "sumcheck_eq", "sumcheck_tail", "sumcheck_evals"}, "none but the blocks' sums",
 		[]figure{{bench: "sumcheck-product-2^14", time: "ms"}}},
-	{"sumcheck_round, words and a sum of eqs", "`sumcheck/prover.Eqs`: the second factor is made where it is read, from two short tables for each block; in a proof of a network the weights that merge claims",
-		[]string{"sumcheck_eqs_first", "sumcheck_eqs_bind"}, "8: the words, twice; 32 written for every 4", nil},
 	{"sumcheck_round, stacks of words with claims on blocks", "`sumcheck/prover.Stacks`: rows of words times the claims' weights give the first rounds, then rows are bound at once",
 		[]string{"sumcheck_stack_rows", "sumcheck_stack_fold", "sumcheck_stack_sums", "sumcheck_stack_bind"}, "8: the words, twice, or 4 for each two claims and 4", nil},
 	{"sumcheck_3way", "`sumcheck/prover.Prove` for three factors, or two and eq; `sumcheck.Compile` for any other expression",

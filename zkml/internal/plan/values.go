@@ -2,8 +2,10 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/field/m31"
+	"github.com/zkwarp/zkwarp/sumcheck"
 )
 
 // Values are the challenge coordinates and the evaluations of one run of a
@@ -132,4 +134,12 @@ func (p *Plan) WeightEval(s *Stack, claims []Claim, gamma m31.QM31, at []m31.QM3
 		sum = sum.Mul(gamma).Add(p.StackEq(s, &claims[i], at))
 	}
 	return sum
+}
+
+// StackPoint is the point at which the merging's batch leaves a stack of that many
+// variables, first variable first. The batch binds the lowest bit of an index first.
+func StackPoint(r *sumcheck.Result, vars int) []m31.QM31 {
+	point := slices.Clone(r.PointOf(vars))
+	slices.Reverse(point)
+	return point
 }
