@@ -213,7 +213,7 @@ func (l *lowering) size(t *term) float64 {
 }
 
 // refine gives channels scales of their own where that makes less noise: the sum's unit is halved some times, and the scale of the table's operand stays
-// or, where it is free, grows a little, since bounds of parameters are powers of two.
+// or, where it is free, grows, since bounds of parameters are powers of two.
 func (h *chooser) refine() {
 	l, f, one := h.l, h.f, *h.st
 	if !h.byChannel() || !slices.ContainsFunc(f.terms, func(t term) bool { return t.hasChannels() }) {
@@ -231,13 +231,13 @@ func (h *chooser) refine() {
 		return l.noise(f, st.accScale(), st.Channels) + rounding*rounding
 	}
 	best, found := one, false
-	for _, scale := range h.coarser(one.Scale) {
+	for _, scale := range h.coarser() {
 		for n := range refinements + 1 {
 			*h.st = one
 			h.st.Channels = true
-			acc := math.Ldexp(one.accScale(), -n)
-			if scale != one.Scale {
-				h.st.Scale, acc = scale, math.Ldexp(scale, -int(one.Shift)-n)
+			acc := math.Ldexp(scale, -int(one.Shift)-n)
+			if scale != one.QScale && clamps(f.chain) {
+				h.st.Scale = scale
 			}
 			if !h.span(acc).limited() || !one.Exact && int(one.Shift)+n > graph.MaxShift {
 				break
@@ -258,11 +258,17 @@ func (h *chooser) refine() {
 	}
 }
 
-// coarser returns a scale of codes and those up to a third coarser that could take its place: none where the scale is given, or not that of the
-// table's operand.
-func (h *chooser) coarser(scale float64) []float64 {
+// coarser returns the scale of the table's operand and coarser ones that could take its place: up to a third where the codes have the same and it
+// is free, twice where a curved function follows.
+func (h *chooser) coarser() []float64 {
+	scale := h.st.QScale
 	all := []float64{scale}
-	if h.st.Exact || h.st.QScale != scale || h.d.scale != 0 || h.d.unit != 0 {
+	switch {
+	case h.st.Exact:
+		return all
+	case !clamps(h.f.chain):
+		return append(all, 2*scale)
+	case h.st.Scale != scale || h.d.scale != 0 || h.d.unit != 0:
 		return all
 	}
 	for next := scale; ; {
