@@ -12,6 +12,7 @@ import (
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -95,6 +96,9 @@ func (t *CommittedTensor) Open(values []int32, salt [32]byte) (*Opening, error) 
 // Check checks that an opening is one of this tensor: of its format, with a
 // value within bounds for each element.
 func (t *CommittedTensor) Check(o *Opening) error {
+	if err := given.Check(given.Arg{Name: "opening", Given: o != nil}); err != nil {
+		return fmt.Errorf("%s: %w", t, err)
+	}
 	if o.Format != t.Format {
 		return fmt.Errorf("%s: an opening of format %x..., expected %x...", t, o.Format[:4], t.Format[:4])
 	}

@@ -4,12 +4,17 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // ErrRejected is the class of all errors that mean: this proof does not prove
 // this statement under this key. Other errors are about malformed input.
 var ErrRejected = errors.New("proof rejected")
+
+// ErrMissing is the class of errors that name an argument that is nil, of this
+// package and of those below it.
+var ErrMissing = given.ErrMissing
 
 // Names of the checks, as Rejection.Check reports them.
 const (

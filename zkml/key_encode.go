@@ -10,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -153,6 +154,9 @@ func EncodeProvingKey(vk *VerifyingKey, w *graph.Weights) ([]byte, error) {
 
 // WriteProvingKey writes EncodeProvingKey's bytes without having them all in memory.
 func WriteProvingKey(out io.Writer, vk *VerifyingKey, w *graph.Weights) error {
+	if err := given.Check(given.Arg{Name: "verifying key", Given: vk != nil}, given.Arg{Name: "weights", Given: w != nil}); err != nil {
+		return fmt.Errorf("zkml: proving key: %w", err)
+	}
 	size, weights, err := w.Encoding(vk.program)
 	if err != nil {
 		return fmt.Errorf("zkml: proving key: %w", err)

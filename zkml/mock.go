@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // Mock runs the program without a proof and returns its outputs, one after the
@@ -11,6 +12,9 @@ import (
 // what a proof would rely on: the values over the padded layout stay within
 // the bounds and agree with the values over the real shapes.
 func Mock(p *graph.Program, w *graph.Weights, x []int32) ([]int32, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}, given.Arg{Name: "weights", Given: w != nil}); err != nil {
+		return nil, fmt.Errorf("zkml: mock: %w", err)
+	}
 	real, err := graph.Run(p, w, x)
 	if err != nil {
 		return nil, fmt.Errorf("zkml: mock: %w", err)

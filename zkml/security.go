@@ -13,6 +13,7 @@ import (
 	"github.com/zkwarp/zkwarp/sumcheck"
 	"github.com/zkwarp/zkwarp/whir"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -212,6 +213,9 @@ func stackName(p *plan.Plan, h plan.Home) string {
 // inputs and outputs are committed. Of o, Lambda, Claims and JohnsonStart are not
 // used.
 func Choose(p *graph.Program, mode Mode, commits Commits, target int, o whir.Options) (Settings, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}); err != nil {
+		return Settings{}, fmt.Errorf("zkml: security: %w", err)
+	}
 	if target < MinSecurity {
 		return Settings{}, fmt.Errorf("zkml: security target of %d bits, at least %d", target, MinSecurity)
 	}

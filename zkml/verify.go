@@ -2,11 +2,13 @@ package zkml
 
 import (
 	"encoding/binary"
+	"fmt"
 
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -35,6 +37,9 @@ func Verify(vk *VerifyingKey, x, y []int32, proof []byte, opts *Options) error {
 // what it gives for them. It returns nil, or an error naming the first check that
 // failed (FailedCheck).
 func VerifyStatement(vk *VerifyingKey, s *Statement, proof []byte, opts *Options) error {
+	if err := given.Check(given.Arg{Name: "verifying key", Given: vk != nil}, given.Arg{Name: "statement", Given: s != nil}); err != nil {
+		return fmt.Errorf("zkml: verify: %w", err)
+	}
 	if opts == nil {
 		opts = new(Options)
 	}
@@ -130,6 +135,9 @@ func DecodeProofHeader(proof []byte) (h ProofHeader, body []byte, err error) {
 // that it is whole and well-formed, not that it proves anything. Errors are
 // those of Verify for CheckFormat and CheckKeyDigest.
 func DecodeProof(vk *VerifyingKey, proof []byte) (*Proof, error) {
+	if err := given.Check(given.Arg{Name: "verifying key", Given: vk != nil}); err != nil {
+		return nil, fmt.Errorf("zkml: proof: %w", err)
+	}
 	h, body, err := DecodeProofHeader(proof)
 	if err != nil {
 		return nil, reject(CheckFormat, err)
@@ -154,6 +162,9 @@ func (vk *VerifyingKey) named(h ProofHeader) error {
 // EncodeProof is the encoding of an inference's proof, as Verify reads it; d are
 // the digests of its statement.
 func EncodeProof(vk *VerifyingKey, d Digests, p *Proof) ([]byte, error) {
+	if err := given.Check(given.Arg{Name: "verifying key", Given: vk != nil}, given.Arg{Name: "proof", Given: p != nil}); err != nil {
+		return nil, fmt.Errorf("zkml: proof: %w", err)
+	}
 	b := append(header(MagicProof, vk.digest), d.Input[:]...)
 	b = binary.LittleEndian.AppendUint32(append(b, d.Output[:]...), uint32(len(d.Roots)))
 	for i := range d.Roots {

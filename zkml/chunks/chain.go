@@ -10,6 +10,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
 
@@ -52,6 +53,9 @@ func NewChain(keys []*zkml.VerifyingKey, inputs [][]Source, outputs []Source) (*
 		return nil, fmt.Errorf("chain: %d keys and wiring of %d parts, expected 1 to %d of both", len(keys), len(inputs), MaxParts)
 	}
 	for k, list := range inputs {
+		if err := given.Check(given.Arg{Name: fmt.Sprintf("key of part %d", k+1), Given: keys[k] != nil}); err != nil {
+			return nil, fmt.Errorf("chain: %w", err)
+		}
 		p := keys[k].Program()
 		if len(list) != len(p.Inputs) {
 			return nil, fmt.Errorf("chain: part %d: wiring of %d inputs, its program has %d", k+1, len(list), len(p.Inputs))

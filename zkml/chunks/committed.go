@@ -7,6 +7,7 @@ import (
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // Committed lists the chain's own inputs and outputs that are committed, inputs before outputs: the order of commitments in statements. Index is
@@ -122,6 +123,9 @@ func commitments(list []*zkml.CommittedTensor) (n int) {
 // PartStatement is what the proof of part k must be of: inputs from the chain's statement and from what the proofs of the parts before say of their
 // outputs, outputs as the proof says. Values and roots of inputs are never those that the part's own proof names. Values share the memory of s and proof.
 func (c *Chain) PartStatement(k int, s *zkml.Statement, proof *Proof) (*zkml.Statement, error) {
+	if err := given.Check(given.Arg{Name: "statement", Given: s != nil}, given.Arg{Name: "proof", Given: proof != nil}); err != nil {
+		return nil, err
+	}
 	out := &zkml.Statement{}
 	fail := func(i int, err error) (*zkml.Statement, error) {
 		return nil, fmt.Errorf("part %d, input %d: %w", k+1, i, err)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // Source says where an input of a part comes from, or an output of the chain.
@@ -38,6 +39,9 @@ type Cutting struct {
 // Cut divides a program before each of the given operations, which are positions in p.Ops in increasing order. Parts have the numbers of the
 // program: the same tensors, bounds, scales, tables and weights. It is an error if a value that crosses a boundary cannot be an input.
 func Cut(p *graph.Program, w *graph.Weights, before []int) (*Cutting, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}, given.Arg{Name: "weights", Given: w != nil}); err != nil {
+		return nil, fmt.Errorf("cut: %w", err)
+	}
 	c := &cutter{p: p, w: w, madeBy: make([]int, len(p.Tensors)), readBy: make([]int, len(p.Tensors))}
 	for i, at := range before {
 		if at <= 0 || at >= len(p.Ops) || i > 0 && at <= before[i-1] {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // Link makes a chain of keys that were made one by one, for pieces of a model in their order. An input of a piece is the output of that name
@@ -18,9 +19,12 @@ func Link(keys []*zkml.VerifyingKey) (*Chain, error) {
 	}
 	var made []output // in order
 	last := map[string]int{}
-	given := map[string]int{}
+	first := map[string]int{}
 	var inputs [][]Source
 	for k, vk := range keys {
+		if err := given.Check(given.Arg{Name: fmt.Sprintf("key of part %d", k+1), Given: vk != nil}); err != nil {
+			return nil, fmt.Errorf("chain: %w", err)
+		}
 		p := vk.Program()
 		var list []Source
 		for _, id := range p.Inputs {
@@ -30,10 +34,10 @@ func Link(keys []*zkml.VerifyingKey) (*Chain, error) {
 				list = append(list, made[i].at)
 				continue
 			}
-			if _, ok := given[name]; !ok {
-				given[name] = len(given)
+			if _, ok := first[name]; !ok {
+				first[name] = len(first)
 			}
-			list = append(list, Source{Part: -1, Index: given[name]})
+			list = append(list, Source{Part: -1, Index: first[name]})
 		}
 		for i, id := range p.Outputs {
 			name := p.Tensor(id).Name

@@ -5,6 +5,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/wire"
 )
 
@@ -57,10 +58,15 @@ func DecodePart(data []byte) (*PartProof, error) {
 // Join puts the proofs of all parts together, in any order. It checks that each part is there once and belongs to the chain; whether the proofs
 // hold, Verify tells. A part of another chain is a rejection (zkml.CheckKeyDigest); parts that are missing or there twice are other errors.
 func Join(c *Chain, parts []*PartProof) (*Proof, error) {
+	if err := given.Check(given.Arg{Name: "chain", Given: c != nil}); err != nil {
+		return nil, fmt.Errorf("chain: %w", err)
+	}
 	n := len(c.keys)
 	out := &Proof{Y: make([][]int32, n), Roots: make([][]merkle.Digest, n), Proofs: make([][]byte, n)}
-	for _, p := range parts {
+	for i, p := range parts {
 		switch {
+		case p == nil:
+			return nil, fmt.Errorf("chain: %w", given.Check(given.Arg{Name: fmt.Sprintf("proof number %d of %d", i+1, len(parts))}))
 		case p.Chain != c.digest:
 			return nil, fmt.Errorf("chain: part %d: %w", p.Part+1, reject(zkml.CheckKeyDigest, fmt.Errorf("it is of the chain %x, the key is of %x", p.Chain[:8], c.digest[:8])))
 		case p.Part < 0 || p.Part >= len(c.keys):

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -21,6 +22,9 @@ type Committing struct {
 // places that these limits leave it takes one with the fewest values at the boundary, in the last quarter of what fits. It returns positions for
 // Cut, none if everything fits one part.
 func Plan(p *graph.Program, limit int64, c *Committing) ([]int, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}); err != nil {
+		return nil, fmt.Errorf("plan of parts: %w", err)
+	}
 	cross := crossing(p)
 	ends := endsToCommit(p, c)
 	var before []int

@@ -10,6 +10,7 @@ import (
 	"github.com/zkwarp/zkwarp/merkle"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // Proof is a proof of a chain: for each part its outputs and its proof.
@@ -36,6 +37,9 @@ func Verify(c *Chain, x, y []int32, proof *Proof, opts *Options) error {
 // Committed. Each part is verified on inputs, values and roots, that come from the statement and from the outputs of earlier parts, never from the
 // proof of the part itself. It returns nil, or an error naming the part and the check that failed.
 func VerifyStatement(c *Chain, s *zkml.Statement, proof *Proof, opts *Options) error {
+	if err := given.Check(given.Arg{Name: "chain", Given: c != nil}, given.Arg{Name: "statement", Given: s != nil}); err != nil {
+		return fmt.Errorf("chain: verify: %w", err)
+	}
 	if opts == nil {
 		opts = new(Options)
 	}

@@ -9,6 +9,7 @@ import (
 	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -16,6 +17,9 @@ import (
 // tensor number i (zkml.VerifyingKey.Committed). It does not depend on q's
 // device, nor on anything of the key but the tensor's format.
 func Commit(q *device.Queue, vk *zkml.VerifyingKey, i int, o *zkml.Opening) (*zkml.Commitment, error) {
+	if err := given.Check(given.Arg{Name: "queue", Given: q != nil}, given.Arg{Name: "verifying key", Given: vk != nil}); err != nil {
+		return nil, fmt.Errorf("zkml: commit: %w", err)
+	}
 	list := vk.Committed()
 	if i < 0 || i >= len(list) {
 		return nil, fmt.Errorf("zkml: commit: tensor %d, the key has %d that are committed", i, len(list))

@@ -11,6 +11,7 @@ import (
 	"github.com/zkwarp/zkwarp/internal/mapped"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // ProvingKey is a verifying key together with the weights. It keeps the
@@ -32,6 +33,9 @@ type ProvingKey struct {
 // NewProvingKey joins a verifying key with its weights, which must have the
 // key's digest.
 func NewProvingKey(vk *zkml.VerifyingKey, w *graph.Weights) (*ProvingKey, error) {
+	if err := given.Check(given.Arg{Name: "verifying key", Given: vk != nil}, given.Arg{Name: "weights", Given: w != nil}); err != nil {
+		return nil, fmt.Errorf("zkml: proving key: %w", err)
+	}
 	got, err := w.Digest(vk.Program())
 	if err != nil {
 		return nil, fmt.Errorf("zkml: proving key: %w", err)

@@ -8,6 +8,7 @@ import (
 	"github.com/zkwarp/zkwarp/transcript"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -50,6 +51,9 @@ type Result struct {
 // on the key alone goes to the device for this one proof; for more, see
 // [ProvingKey.Load].
 func Prove(q *device.Queue, pk *ProvingKey, x []int32, opts *Options) (*Result, error) {
+	if err := given.Check(given.Arg{Name: "queue", Given: q != nil}, given.Arg{Name: "proving key", Given: pk != nil}); err != nil {
+		return nil, fmt.Errorf("zkml: prove: %w", err)
+	}
 	r := &Resident{pk: pk, dev: q.Device()}
 	result, err := r.Prove(q, x, opts)
 	r.Evict()

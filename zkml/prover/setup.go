@@ -10,6 +10,7 @@ import (
 	whirprover "github.com/zkwarp/zkwarp/whir/prover"
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -52,6 +53,9 @@ func Setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptio
 }
 
 func setup(q *device.Queue, p *graph.Program, w *graph.Weights, opts *SetupOptions) (*zkml.VerifyingKey, *ProvingKey, error) {
+	if err := given.Check(given.Arg{Name: "queue", Given: q != nil}, given.Arg{Name: "program", Given: p != nil}, given.Arg{Name: "weights", Given: w != nil}); err != nil {
+		return nil, nil, err
+	}
 	if err := p.Validate(); err != nil {
 		return nil, nil, err
 	}

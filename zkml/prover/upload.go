@@ -7,6 +7,7 @@ import (
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/field/m31"
 	"github.com/zkwarp/zkwarp/internal/mapped"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
@@ -22,6 +23,9 @@ type Uploader struct{ pieces [2]device.Pinned[byte] }
 func NewUploader(dev *device.Device) (*Uploader, error) { return newUploader(dev, pieceBytes) }
 
 func newUploader(dev *device.Device, bytes int) (*Uploader, error) {
+	if err := given.Check(given.Arg{Name: "device", Given: dev != nil}); err != nil {
+		return nil, fmt.Errorf("memory for loading weights: %w", err)
+	}
 	u := new(Uploader)
 	for i := range u.pieces {
 		var err error

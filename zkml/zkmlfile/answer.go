@@ -11,6 +11,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/internal/tensorio"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // ErrDerived is the class of errors about an answer file whose readable part does
@@ -40,6 +41,9 @@ type Output struct {
 // NewAnswer derives everything from the integers, which are those of all outputs of
 // the program, one after the other.
 func NewAnswer(p *graph.Program, y []int32) (*Answer, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}); err != nil {
+		return nil, fmt.Errorf("answer: %w", err)
+	}
 	all, err := p.Answers(y)
 	if err != nil {
 		return nil, err
@@ -97,6 +101,9 @@ func (f *Answer) Encode() ([]byte, error) {
 // them, since a reader may look at nothing else: if it does not, the error is
 // ErrDerived.
 func DecodeAnswer(data []byte, p *graph.Program) ([]int32, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}); err != nil {
+		return nil, fmt.Errorf("answer: %w", err)
+	}
 	var f struct {
 		output  [][]*int32
 		kind    *string

@@ -16,6 +16,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 )
 
 // Inputs are what an integer program takes.
@@ -30,6 +31,9 @@ func Inputs(p *graph.Program) []tensorio.Input {
 // ReadInput reads a file with one input for the program (JSON, .npz, .npy, or PNG for
 // images) as the program's integers: x of zkml.Verify.
 func ReadInput(p *graph.Program, file []byte) ([]int32, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}); err != nil {
+		return nil, fmt.Errorf("input: %w", err)
+	}
 	values, err := ReadValues(file, Inputs(p))
 	if err != nil {
 		return nil, err
@@ -41,6 +45,9 @@ func ReadInput(p *graph.Program, file []byte) ([]int32, error) {
 // inputs, one input after the other. Token numbers must be whole: rounding them would
 // be another question.
 func Integers(p *graph.Program, values []float64) ([]int32, error) {
+	if err := given.Check(given.Arg{Name: "program", Given: p != nil}); err != nil {
+		return nil, fmt.Errorf("input: %w", err)
+	}
 	rest := values
 	for _, id := range p.Inputs {
 		in := p.Tensor(id)

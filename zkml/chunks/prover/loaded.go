@@ -9,6 +9,7 @@ import (
 
 	"github.com/zkwarp/zkwarp/device"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/prover"
 )
 
@@ -34,13 +35,21 @@ func Once(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingK
 }
 
 func on(devices []*device.Device, chain *chunks.Chain, keys []*prover.ProvingKey, narrow bool) (*Loaded, error) {
-	if chain == nil {
-		return nil, errors.New("chain: no chain")
+	if err := given.Check(given.Arg{Name: "chain", Given: chain != nil}); err != nil {
+		return nil, fmt.Errorf("chain: %w", err)
 	}
 	if len(keys) != len(chain.Keys()) {
 		return nil, fmt.Errorf("chain: %d proving keys for %d parts", len(keys), len(chain.Keys()))
 	}
+	for i, d := range devices {
+		if err := given.Check(given.Arg{Name: fmt.Sprintf("device %d of %d", i+1, len(devices)), Given: d != nil}); err != nil {
+			return nil, fmt.Errorf("chain: %w", err)
+		}
+	}
 	for k, vk := range chain.Keys() {
+		if err := given.Check(given.Arg{Name: fmt.Sprintf("proving key of part %d", k+1), Given: keys[k] != nil}); err != nil {
+			return nil, fmt.Errorf("chain: %w", err)
+		}
 		if keys[k].VerifyingKey().Digest() != vk.Digest() {
 			return nil, fmt.Errorf("chain: the proving key of part %d is of another program", k+1)
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/chunks"
 	"github.com/zkwarp/zkwarp/zkml/graph"
+	"github.com/zkwarp/zkwarp/zkml/internal/given"
 	"github.com/zkwarp/zkwarp/zkml/prover"
 )
 
@@ -25,6 +26,14 @@ func Setup(q *device.Queue, c *chunks.Cutting, opts *prover.SetupOptions) (*chun
 // SetupOn is Setup on several queues, of one device or many, each of which makes one key after the other; what one part needs of the host and another one of
 // a device goes on at the same time. A part for which there is no room beside others is made after them. opts.Progress is then called by several goroutines.
 func SetupOn(queues []*device.Queue, c *chunks.Cutting, opts *prover.SetupOptions) (*chunks.Chain, []*prover.ProvingKey, error) {
+	if err := given.Check(given.Arg{Name: "cutting", Given: c != nil}); err != nil {
+		return nil, nil, fmt.Errorf("chain: %w", err)
+	}
+	for i, q := range queues {
+		if err := given.Check(given.Arg{Name: fmt.Sprintf("queue %d of %d", i+1, len(queues)), Given: q != nil}); err != nil {
+			return nil, nil, fmt.Errorf("chain: %w", err)
+		}
+	}
 	n := len(c.Parts)
 	vks, pks, errs := make([]*zkml.VerifyingKey, n), make([]*prover.ProvingKey, n), make([]error, n+len(queues))
 	var each prover.SetupOptions
