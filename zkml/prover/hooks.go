@@ -27,8 +27,8 @@ type hooks struct {
 	guard      func(in *plan.Instance, table []m31.Element)    // the public factor of a zero-check
 	// merge is the batch of the claim merging.
 	merge func(s *session, claims device.Buffer[m31.QM31], out sumprover.Output) error
-	open       func(s *session, h plan.Home, c whir.M31Claim) whir.M31Claim
-	proof      func(s *session, p *zkml.Proof) // before it is encoded
+	open  func(s *session, h plan.Home, c whir.M31Claim) whir.M31Claim
+	proof func(s *session, p *zkml.Proof) // before it is encoded
 }
 
 // publicHook changes a public factor over the extension; others are the
