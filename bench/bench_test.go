@@ -103,6 +103,36 @@ func TestMerge(t *testing.T) {
 	}
 }
 
+// A newer run of another commit replaces all metrics of a case on its device, one of the same commit only those that it has.
+func TestJoinRuns(t *testing.T) {
+	of := func(metric, commit, date string) Row {
+		r := row()
+		r.Metric, r.Commit, r.Date = metric, strings.Repeat(commit, 40), date
+		return r
+	}
+	join := func(old []Row, added ...Row) string {
+		var out []string
+		for _, r := range Join(old, added) {
+			out = append(out, r.Device+" "+r.Metric+" "+r.Commit[:1]+r.Date)
+		}
+		return strings.Join(out, ", ")
+	}
+	old := []Row{of("ms", "a", "1"), of("load-ms", "a", "2"), of("ms", "a", "3")}
+	old[2].Device = "cpu"
+	d := old[0].Device
+	for want, got := range map[string]string{
+		d + " load-ms a2, " + "cpu ms a3, " + d + " ms a4": join(old[1:], of("ms", "a", "4")),
+		d + " ms a4, " + d + " load-ms a2, cpu ms a3":      join(old, of("ms", "a", "4")),
+		"cpu ms a3, " + d + " ms b4":                       join(old, of("ms", "b", "4")),
+		"cpu ms a3, " + d + " ms b4, " + d + " more-ms b5": join(old, of("ms", "b", "4"), of("more-ms", "b", "5")),
+		d + " ms a1, " + d + " load-ms a2, cpu ms a3":      join(old, of("ms", "b", "1"), of("more-ms", "b", "0")), // an older run
+	} {
+		if got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+}
+
 func TestDecodeRejects(t *testing.T) {
 	good, err := Encode([]Row{row()})
 	if err != nil {

@@ -43,12 +43,25 @@ func Encode(rows []Row) ([]byte, error) {
 	return append(data, '\n'), nil
 }
 
-// Join puts new rows over old ones: of two rows for the same case, metric and
-// device the one with the later date stays.
+// Join puts new rows over old ones. A run of a case on a device is replaced
+// whole by one of another commit whose rows are later: metrics that the newer
+// one lacks do not stay. Within a run, of two rows for a metric the one with the
+// later date stays.
 func Join(old, added []Row) []Row {
+	rows := append(slices.Clone(old), added...)
+	last := map[string]*Row{} // by case
+	for i := range rows {
+		r := &rows[i]
+		if l := last[r.run()]; l == nil || r.Date >= l.Date {
+			last[r.run()] = r
+		}
+	}
 	at := map[string]int{}
 	var out []Row
-	for _, r := range append(slices.Clone(old), added...) {
+	for _, r := range rows {
+		if last[r.run()].Commit != r.Commit {
+			continue
+		}
 		i, ok := at[r.key()]
 		switch {
 		case !ok:

@@ -55,9 +55,12 @@ type Row struct {
 	Note   string                  `json:"note,omitempty"`
 }
 
-// key tells which older row a row replaces.
-func (r *Row) key() string {
-	return strings.Join([]string{r.Device, r.Suite, r.Case, r.Metric}, "\x00")
+// key tells which older row of the same commit a row replaces.
+func (r *Row) key() string { return r.run() + "\x00" + r.Metric }
+
+// run tells which rows are of one run, if they are of one commit.
+func (r *Row) run() string {
+	return strings.Join([]string{r.Device, r.Suite, r.Case}, "\x00")
 }
 
 var (
