@@ -60,6 +60,18 @@ func (q *Queue) Close() error {
 	return q.done(q.stream.Close())
 }
 
+// Join is Close of other, and counts what it did as q's: for a queue that was made
+// for a part of q's work.
+func (q *Queue) Join(other *Queue) error {
+	err := other.Close()
+	q.stats.Launches += other.stats.Launches
+	q.stats.Syncs += other.stats.Syncs
+	q.stats.BytesIn += other.stats.BytesIn
+	q.stats.BytesOut += other.stats.BytesOut
+	other.stats = Stats{}
+	return err
+}
+
 // Sync waits until all work so far is done and returns its error.
 func (q *Queue) Sync() error {
 	if err := q.Err(); err != nil || q.stream == nil {

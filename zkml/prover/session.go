@@ -141,16 +141,36 @@ func (s *session) release(mark int) {
 
 // prove runs the argument once the witness is in its stack; part is given the
 // outputs, part by part as they arrive, and absorb, which is given all of them, starts
-// the transcript. A device commits to the columns while the host hashes the output:
-// only what follows the roots waits for the hash.
+// the transcript. A device commits to the columns while the host hashes the output, and
+// reads it if it is large: only what follows the roots waits for the hash.
 func (s *session) prove(part func(y []int32), absorb func(y []int32) (*transcript.Transcript, error)) error {
-	y, err := s.complete(part)
-	if err != nil {
+	if err := s.complete(); err != nil {
 		return err
+	}
+	q := s.q // that the outputs are read on
+	var y []int32
+	var err error
+	if s.q.OnHost() || s.integersEnd-s.integers < manyOutputs {
+		if y, err = s.read(q, part); err != nil {
+			return err
+		}
+	} else {
+		if q, err = s.q.Device().NewQueue(s.q.Context()); err != nil {
+			return err
+		}
+		defer func() { _ = s.q.Join(q) }() // what fails on it has failed in a copy
+		if err := q.After(s.q); err != nil {
+			return err
+		}
 	}
 	s.enter(StageCommit)
 	if err := s.commit(); err != nil {
 		return fmt.Errorf("commit: %w", err)
+	}
+	if q != s.q {
+		if y, err = s.read(q, part); err != nil {
+			return err
+		}
 	}
 	tr, err := absorb(y)
 	if err != nil {
@@ -184,32 +204,38 @@ func (s *session) prove(part func(y []int32), absorb func(y []int32) (*transcrip
 	return nil
 }
 
-// complete states the outputs, counts the multiplicities and waits for the outputs.
-func (s *session) complete(part func(y []int32)) (y []int32, err error) {
+// manyOutputs are worth a queue of their own to be read on.
+const manyOutputs = 1 << 16
+
+// complete states the outputs and counts the multiplicities.
+func (s *session) complete() error {
 	for i := range s.outputs {
 		if err := s.state(&s.outputs[i]); err != nil {
-			return nil, fmt.Errorf("output: %w", err)
+			return fmt.Errorf("output: %w", err)
 		}
 	}
 	if s.hooks.witness != nil {
 		if err := s.hooks.witness(s); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if err := s.count(); err != nil {
-		return nil, fmt.Errorf("multiplicities: %w", err)
+		return fmt.Errorf("multiplicities: %w", err)
 	}
 	if s.hooks.counts != nil {
-		if err := s.hooks.counts(s); err != nil {
-			return nil, err
-		}
+		return s.hooks.counts(s)
 	}
+	return nil
+}
+
+// read waits for the outputs on a queue.
+func (s *session) read(q *device.Queue, part func(y []int32)) ([]int32, error) {
 	const size = 1 << 18 // values of a part
 	integers := device.View[int32](s.live.Slice(s.integers, s.integersEnd))
-	y = make([]int32, integers.Len())
+	y := make([]int32, integers.Len())
 	for from := 0; from < len(y); from += size {
 		to := min(from+size, len(y))
-		if err := integers.Slice(from, to).CopyTo(s.q, y[from:to]); err != nil {
+		if err := integers.Slice(from, to).CopyTo(q, y[from:to]); err != nil {
 			return nil, fmt.Errorf("read the output: %w", err)
 		}
 		part(y[from:to])
