@@ -370,3 +370,65 @@ func TestNarrowMoved(t *testing.T) {
 		}
 	}
 }
+
+// Sums for which ONNX has no integers of 8 and 16 bits say so, rather than wrap or not. Where it has them, arithmetic wraps.
+func TestNarrowSums(t *testing.T) {
+	for op, node := range map[string]func(f *onnxtest.File) string{
+		"Sum":             func(f *onnxtest.File) string { return f.Node("Sum", []string{"x", "x"}) },
+		"ReduceSum":       func(f *onnxtest.File) string { return f.Node("ReduceSum", []string{"x"}) },
+		"ReduceSumSquare": func(f *onnxtest.File) string { return f.Node("ReduceSumSquare", []string{"x"}) },
+		"CumSum": func(f *onnxtest.File) string {
+			return f.Node("CumSum", []string{"x", f.Codes("axis", onnxpb.TensorProto_INT32, []int32{1})})
+		},
+	} {
+		for _, kind := range []onnxpb.TensorProto_DataType{onnxpb.TensorProto_INT8, onnxpb.TensorProto_UINT8, onnxpb.TensorProto_INT16, onnxpb.TensorProto_UINT16} {
+			for _, cast := range []bool{false, true} {
+				f := onnxtest.New(14, "x", 2, 4)
+				g := f.Proto.Graph
+				g.Input = []*onnxpb.ValueInfoProto{onnxtest.Info("x0", kind, 2, 4)}
+				if cast {
+					f.Node("Cast", []string{"x0"}, onnxtest.Int("to", int64(onnxpb.TensorProto_INT32)))
+				} else {
+					f.Node("Identity", []string{"x0"})
+				}
+				f.Last().Output[0] = "x"
+				f.Output(node(f))
+				g.Output[0].Type = nil
+				_, err := onnx.Parse(f.Bytes(), onnx.Options{})
+				switch want := "is of " + kind.String() + ", and ONNX has no " + op; {
+				case cast && err != nil:
+					t.Errorf("%s of %s as int32: %v", op, kind, err)
+				case !cast && (!errors.Is(err, onnx.ErrUnsupported) || !strings.Contains(err.Error(), want)):
+					t.Errorf("%s of %s: %v, want %q in it", op, kind, err, want)
+				}
+			}
+		}
+	}
+}
+
+// A Cast says how arithmetic behind it wraps.
+func TestNarrowCast(t *testing.T) {
+	for to, want := range map[onnxpb.TensorProto_DataType][]int64{
+		onnxpb.TensorProto_INT8:  {-2, -56, 100, 4},
+		onnxpb.TensorProto_INT16: {254, 200, -156, 4},
+		onnxpb.TensorProto_INT32: {254, 200, -156, 4},
+	} {
+		f := onnxtest.New(14, "x", 4)
+		g := f.Proto.Graph
+		g.Input = []*onnxpb.ValueInfoProto{onnxtest.Info("x", onnxpb.TensorProto_INT8, 4)}
+		y := f.Node("Cast", []string{"x"}, onnxtest.Int("to", int64(to)))
+		f.Output(f.Node("Add", []string{y, y}))
+		g.Output[0].Type = nil
+		m, err := onnx.Parse(f.Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := m.Run([]*onnx.Tensor{{Shape: []int{4}, Ints: []int64{127, 100, -78, 2}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ints := got[m.Outputs[0]].Ints; !slices.Equal(ints, want) {
+			t.Errorf("as %s: %v, expected %v", to, ints, want)
+		}
+	}
+}

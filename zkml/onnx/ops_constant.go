@@ -2,6 +2,7 @@ package onnx
 
 import (
 	"math"
+	"slices"
 
 	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
 )
@@ -227,6 +228,9 @@ func (t *translation) rangeOf() error {
 
 // cumSum adds up along an axis: of a computed tensor by the product with a triangular matrix.
 func (t *translation) cumSum() error {
+	if err := t.refuseNarrow(); err != nil {
+		return err
+	}
 	v := t.value(0)
 	list, err := t.constInts(1)
 	if err != nil {
@@ -393,7 +397,10 @@ func (t *translation) convert(x int, to int32) int {
 	if !v.isWhole() || v.Lo < b.lo || v.Hi > b.hi {
 		return t.fail(t.unsupported("conversion of the computed tensor %s to %s", Quote(v.Name), typeName(to)))
 	}
-	if v.Int {
+	switch {
+	case v.Int && v.Type != to && (narrow(v.Type) || narrow(to)): // from here on arithmetic is another one
+		return t.typed(t.emit(OpReshape, Attr{Shape: slices.Clone(v.Shape)}, x), to)
+	case v.Int:
 		return x
 	}
 	return t.typed(t.quantise(x, Attr{Scale: []float32{1}, Zero: []int64{0}, Lo: v.Lo, Hi: max(v.Hi, v.Lo+1)}), to)

@@ -2,6 +2,8 @@ package onnx
 
 import (
 	"slices"
+
+	"github.com/zkwarp/zkwarp/zkml/onnx/onnxpb"
 )
 
 // reduceTable holds reductions and operators with any number of operands.
@@ -86,6 +88,11 @@ func (t *translation) reduction() error {
 	for _, a := range axes {
 		n *= t.value(0).Shape[a]
 	}
+	if op := t.proto.OpType; op != "ReduceMax" && op != "ReduceMin" {
+		if err := t.refuseNarrow(); err != nil {
+			return err
+		}
+	}
 	sum := func(x int) int { return t.reduce(OpReduceSum, x, axes, keep) }
 	greatest := func(x int) int { return t.reduce(OpReduceMax, x, axes, keep) }
 	switch t.proto.OpType {
@@ -121,6 +128,17 @@ func (t *translation) reduction() error {
 		}
 	}
 	return t.result(0, x)
+}
+
+// refuseNarrow refuses operands of 8 and 16 bits where ONNX has none, so that nobody says whether sums wrap.
+func (t *translation) refuseNarrow() error {
+	for k := range t.inputs {
+		if t.present(k) && t.value(k).Int && narrow(t.value(k).Type) {
+			return unsupported("%s: input %s is of %s, and ONNX has no %s of 8 or 16 bits; a Cast to int32 before it says what is meant", t.label, Quote(t.value(k).Name),
+				onnxpb.TensorProto_DataType(t.value(k).Type), t.proto.OpType)
+		}
+	}
+	return nil
 }
 
 // dropAxes removes axes of length 1.
@@ -162,6 +180,11 @@ func (t *translation) argExtreme() error {
 
 // variadic folds the operands from the left.
 func (t *translation) variadic() error {
+	if op := t.proto.OpType; op == "Sum" || op == "Mean" {
+		if err := t.refuseNarrow(); err != nil {
+			return err
+		}
+	}
 	x := -1
 	for k := range t.inputs {
 		switch {
