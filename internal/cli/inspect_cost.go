@@ -65,7 +65,8 @@ func (a *app) addEstimate(v *view, path string, m *onnx.Model, e *estimate) erro
 	if c == nil {
 		from = "an estimate, by a calibration on one made-up input; --calibration gives exact numbers"
 		if !e.always && (float64(work) > freeWork || m.Weights()+codes(m) > freeWeights) {
-			v.fact("costs", fmt.Sprintf("not estimated, as that runs the model once (%s multiply-adds): pass --estimate, or --calibration", grouped(work)))
+			v.fact("costs", fmt.Sprintf("not estimated, as that runs the model once (%s multiply-adds, %s weights; up to %s and %s are estimated unasked): pass --estimate, or --calibration",
+				grouped(work), grouped(int64(m.Weights()+codes(m))), grouped(freeWork), grouped(freeWeights)))
 			return nil
 		}
 		if err := a.enough("model "+path, modelBytes(m)); err != nil {

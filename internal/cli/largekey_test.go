@@ -142,6 +142,20 @@ func TestLargeKeyChecked(t *testing.T) {
 	}
 }
 
+// TestMemoryWarning makes keys whose proofs need more memory than the machine has, and than it does not have.
+func TestMemoryWarning(t *testing.T) {
+	dir, temp := small(t), t.TempDir()
+	for have, warned := range map[int64]bool{1 << 20: true, 1 << 30: false} {
+		var o, e bytes.Buffer
+		code := Main(context.Background(), []string{"setup", filepath.Join(dir, "m.onnx"), "--calibration", filepath.Join(dir, "m.zkcal"), "--device", "cpu", "-o", filepath.Join(temp, "m"), "--progress", "none", "--force"},
+			Streams{Out: &o, Err: &e, LookupEnv: func(string) (string, bool) { return "", false }, Memory: func() int64 { return have }})
+		text := e.String()
+		if code != ExitOK || strings.Contains(text, "a proof with this key will not fit") != warned || warned && (!strings.Contains(text, "1.00 MiB are available") || !strings.Contains(text, "--chunk-budget-gb 0.00105")) {
+			t.Errorf("%d bytes: exit %d: %s", have, code, text)
+		}
+	}
+}
+
 // TestMemoryPlan prints the plan of a proof's memory, and refuses a proof that is beyond it with what would fit.
 func TestMemoryPlan(t *testing.T) {
 	dir, temp := small(t), t.TempDir()

@@ -413,6 +413,30 @@ func (a *app) planned(d *device.Device, pk *zkprover.ProvingKey) (zkprover.Form,
 		sizeText(key), sizeText(proof), sizeText(limit), strconv.FormatFloat(float64(limit)/1e9, 'g', 3, 64))}
 }
 
+// warnMemory says of a key that was made on a device if its proofs will need more memory than that may give, or than the machine has.
+func (a *app) warnMemory(d *device.Device, pk *zkprover.ProvingKey) error {
+	const what = "a proof with this key will not fit"
+	var none *device.Error
+	switch _, err := a.planned(d, pk); {
+	case errors.Is(err, device.ErrNoMemory) && errors.As(err, &none):
+		a.log.Warn(what, "device", d.Name(), "reason", none.Text)
+		return nil
+	case err != nil:
+		return err
+	case d.Kind() != device.CPU || a.Memory == nil:
+		return nil
+	}
+	key, proof, err := pk.Memory()
+	if err != nil {
+		return err
+	}
+	if have := a.Memory(); have > 0 && key+proof > have {
+		a.log.Warn(what, "device", d.Name(), "reason", fmt.Sprintf("%s for the key and %s for the proof, about, and %s are available: make the keys with --chunk-budget-gb %s, for proofs in parts that fit",
+			sizeText(key), sizeText(proof), sizeText(have), strconv.FormatFloat(float64(have)/1e9, 'g', 3, 64)))
+	}
+	return nil
+}
+
 // proveOnce proves one input; salts are of what the key has committed.
 func (a *app) proveOnce(ctx context.Context, name string, pk *zkprover.ProvingKey, x []int32, salts [][32]byte, tie []byte) (*proved, error) {
 	program := pk.VerifyingKey().Program()
@@ -464,6 +488,9 @@ func (a *app) setupKeys(ctx context.Context, name string, prog *graph.Program, w
 		start := time.Now()
 		vk, pk, err = zkprover.Setup(q, prog, w, &o)
 		took = time.Since(start)
+		if err == nil {
+			err = a.warnMemory(q.Device(), pk)
+		}
 		return err
 	})
 	if errors.Is(err, whir.ErrInfeasible) {
