@@ -85,7 +85,7 @@ func TestOpenAll(t *testing.T) {
 		// A claim that is too short, and one that is false, of the third.
 		for what, claim := range map[string]whir.M31Claim{
 			"has 6 variables": {Point: openings[2].Claims[0].Point[:6], Value: openings[2].Claims[0].Value},
-			"":                 {Point: openings[2].Claims[0].Point, Value: openings[2].Claims[0].Value.Add(m31.OneQM31())},
+			"":                {Point: openings[2].Claims[0].Point, Value: openings[2].Claims[0].Value.Add(m31.OneQM31())},
 		} {
 			bad := append([]OpeningM31(nil), openings...)
 			bad[2].Claims = []whir.M31Claim{claim, openings[2].Claims[1]}
