@@ -86,19 +86,24 @@ func TestKeyCutShort(t *testing.T) {
 	if !noEmulator() {
 		devices = append(devices, "simt")
 	}
-	for _, device := range devices {
+	for _, name := range devices {
+		dev, err := device.Open(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		dev.SetBudget(0) // another test may have left one
 		for key, file := range map[string]string{whole: whole, folder: partFile(folder, 2, ".pk")} {
 			refill()
 			var o, e bytes.Buffer
-			code := Main(context.Background(), []string{"prove", "--device", device, "--key", key, "--input", "-", "-o", filepath.Join(temp, "x.proof"), "--progress", "none", "--force"}, Streams{
+			code := Main(context.Background(), []string{"prove", "--device", name, "--key", key, "--input", "-", "-o", filepath.Join(temp, "x.proof"), "--progress", "none", "--force"}, Streams{
 				In: &cutter{file, bytes.NewReader(readBytes(t, filepath.Join(dir, "x.json")))}, Out: &o, Err: &e, MapFrom: 1, LookupEnv: func(string) (string, bool) { return "", false },
 			})
 			want := "reading " + file + ": the file was cut short while it was used"
 			if text := e.String(); code != ExitInput || !strings.Contains(text, want) || strings.Count(text, "\n") != 1 {
-				t.Errorf("%s on %s: exit %d: %s", key, device, code, text)
+				t.Errorf("%s on %s: exit %d: %s", key, name, code, text)
 			}
 			if _, err := os.Stat(filepath.Join(temp, "x.proof")); err == nil {
-				t.Errorf("%s on %s: there is a proof", key, device)
+				t.Errorf("%s on %s: there is a proof", key, name)
 			}
 		}
 	}
