@@ -20,9 +20,12 @@ type stacksLayout struct {
 const (
 	rowTile     = 1024 // entries
 	foldColumns = 1024 // a block's
-	// A piece has between 2^leastPiece and 2^mostPiece words, so that there are about
-	// piecesWanted of them.
-	leastPiece, mostPiece, piecesWanted = 13, 17, 2048
+	// A piece has between 2^leastPiece words and 2^mostFold or 2^mostBind, so that there
+	// are at most about foldsWanted or bindsWanted of them: a block that binds rows makes
+	// a table of 2^11 entries first.
+	leastPiece            = 13
+	mostFold, foldsWanted = 17, 2048
+	mostBind, bindsWanted = 18, 400
 )
 
 // desc adds words to the descriptors.
@@ -71,9 +74,9 @@ func (p *Stacks) describeRows() {
 }
 
 // pieceWords is the size of pieces for so many words.
-func pieceWords(words int) int {
+func pieceWords(words, most, wanted int) int {
 	size := leastPiece
-	for size < mostPiece && words>>size > piecesWanted {
+	for size < most && words>>size > wanted {
 		size++
 	}
 	return 1 << size
@@ -89,7 +92,7 @@ func (p *Stacks) describeFolds() {
 			words += c.rows << p.stacks[i].row
 		}
 	}
-	size := pieceWords(words)
+	size := pieceWords(words, mostFold, foldsWanted)
 	var pieces []uint64
 	for i := range p.stacks {
 		st := &p.stacks[i]
@@ -145,7 +148,7 @@ func (p *Stacks) describeBinding() {
 			words += p.stacks[i].Used
 		}
 	}
-	size := pieceWords(words)
+	size := pieceWords(words, mostBind, bindsWanted)
 	var pieces, bound []uint64
 	for i := range p.stacks {
 		st := &p.stacks[i]
