@@ -61,6 +61,9 @@ func (t *translation) pair() error {
 
 // wrapped is a sum, difference or product; integers of 8 or 16 bits are taken modulo 2^8 or 2^16 where they could leave their type.
 func (t *translation) wrapped(op Op, a, b int, kind int32) int {
+	if op == OpMul && narrow(kind) {
+		a, b = t.within(a, kind), t.within(b, kind)
+	}
 	y := t.emit(op, Attr{}, a, b)
 	if t.err != nil || op == OpDiv || !narrow(kind) {
 		return y
@@ -78,6 +81,17 @@ func (t *translation) wrapped(op Op, a, b int, kind int32) int {
 		y = t.add(t.mul(l, m), cross)
 	}
 	return t.typed(t.table(func(x []int64) int64 { return wrap(kind, x[0]) }, y), kind)
+}
+
+// within is x, whose elements are in its type, with bounds that are, too: those of what Where chooses from are of a sum.
+func (t *translation) within(x int, kind int32) int {
+	if t.err != nil || x < 0 {
+		return x
+	}
+	if v := &t.im.m.Values[x]; v.Const != nil || !v.Int || wrap(kind, v.Lo) == v.Lo && wrap(kind, v.Hi) == v.Hi || v.Hi-v.Lo >= maxTable {
+		return x
+	}
+	return t.typed(t.table(func(x []int64) int64 { return wrap(kind, x[0]) }, x), kind)
 }
 
 // narrow reports whether a type's arithmetic is modulo 2^8 or 2^16.

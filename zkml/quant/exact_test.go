@@ -186,3 +186,22 @@ func TestNarrowArithmetic(t *testing.T) {
 		t.Run(kind.String(), func(t *testing.T) { n.checkExact(t) })
 	}
 }
+
+// TestNarrowChoice multiplies what Where chooses of two computed tensors of 8 bits, as the executor does.
+func TestNarrowChoice(t *testing.T) {
+	for _, kind := range []onnxpb.TensorProto_DataType{onnxpb.TensorProto_INT8, onnxpb.TensorProto_UINT8} {
+		f := onnxtest.New(14, "x", 3, 4)
+		g := f.Proto.Graph
+		g.Input = []*onnxpb.ValueInfoProto{onnxtest.Info("x", kind, 3, 4), onnxtest.Info("y", kind, 3, 4)}
+		chosen := f.Node("Where", []string{f.Node("Greater", []string{"x", "y"}), "x", "y"})
+		f.Output(f.Node("Mul", []string{chosen, f.Node("Sub", []string{chosen, "y"})}))
+		g.Output = []*onnxpb.ValueInfoProto{onnxtest.Info(g.Output[0].Name, kind, 3, 4)}
+		m, err := onnx.Parse(f.Bytes(), onnx.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := newNet(11)
+		n.m = m
+		t.Run(kind.String(), func(t *testing.T) { n.checkExact(t) })
+	}
+}
