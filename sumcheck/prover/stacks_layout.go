@@ -73,10 +73,11 @@ func (p *Stacks) describeRows() {
 	l.rowTiles, l.claims = p.desc(tiles...), p.desc(claims...)
 }
 
-// pieceWords is the size of pieces for so many words.
+// pieceWords is the size of pieces for so many words; whatever these are, pieces stay
+// few enough to be listed.
 func pieceWords(words, most, wanted int) int {
 	size := leastPiece
-	for size < most && words>>size > wanted {
+	for size < most && words>>size > wanted || words>>size > 1<<16 {
 		size++
 	}
 	return 1 << size
