@@ -245,28 +245,47 @@ func (d *decoderMaker) wire(list []llm.Options) {
 // ownWeights is the number of elements from which on a layer has weights of its own; smaller tensors are gains, masks and angles.
 const ownWeights = 1 << 8
 
-// weights gives every layer weights of its own, of the range that those of the layer have which was built.
+// weights gives every layer weights of its own, of the range that those of the layer have which was built. Layers are made side by side, each with
+// memory for one tensor as 32-bit integers.
 func (d *decoderMaker) weights(list []llm.Options) error {
 	d.e.step("make weights for %d parts", len(list))
+	// Layers that are one program have copies of one layer's weights so far.
+	type tensor struct {
+		program *graph.Program
+		id      graph.TensorID
+	}
+	ranges := map[tensor][2]int32{}
+	var layers []int
 	for i, o := range list {
 		if kind(&o) == 0 {
 			continue
 		}
-		if err := d.e.Ctx.Err(); err != nil {
-			return err
-		}
+		layers = append(layers, i)
 		p := &d.cutting.Parts[i]
-		for k, id := range p.Program.Params() {
-			t := p.Program.Tensor(id)
-			if old := p.Weights.Of(id); old.Len() >= ownWeights && strings.HasSuffix(t.Name, ".weight") {
-				v := old.Ints()
-				lo, hi := slices.Min(v), slices.Max(v)
-				random(v, d.e.Seed+uint64(i)<<20+uint64(k)<<10, lo, hi)
+		for _, id := range p.Program.Params() {
+			old, of := p.Weights.Of(id), tensor{p.Program, id}
+			if _, ok := ranges[of]; ok || old.Len() < ownWeights || !strings.HasSuffix(p.Program.Tensor(id).Name, ".weight") {
+				continue
+			}
+			v := old.Ints()
+			ranges[of] = [2]int32{slices.Min(v), slices.Max(v)}
+		}
+	}
+	parallel.For(len(layers), 1, func(from, to int) {
+		for _, i := range layers[from:to] {
+			p := &d.cutting.Parts[i]
+			for k, id := range p.Program.Params() {
+				r, ok := ranges[tensor{p.Program, id}]
+				if !ok || d.e.Ctx.Err() != nil {
+					continue
+				}
+				v := make([]int32, p.Weights.Of(id).Len())
+				random(v, d.e.Seed+uint64(i)<<20+uint64(k)<<10, r[0], r[1])
 				p.Weights.Data[id] = graph.NewValues(v)
 			}
 		}
-	}
-	return nil
+	})
+	return d.e.Ctx.Err()
 }
 
 // random fills v with numbers from lo to hi on all cores, four of each draw.
@@ -443,7 +462,11 @@ func (r *chainRun) rows(note string, result *chain.Result, setup, load time.Dura
 	}
 	n := len(r.cutting.Parts)
 	prove.Proof = hex.EncodeToString(hash.Sum(nil))
-	prove.Note = fmt.Sprintf("%d weights in %d parts on %d devices, %d keys stay loaded, %d of them narrow, and the others are loaded and committed to each time; %s", weights, n, len(r.devices), stay, narrow, note)
+	loads := ""
+	if stay < n {
+		loads = ", and the others are loaded and committed to each time"
+	}
+	prove.Note = fmt.Sprintf("%d weights in %d parts on %d devices, %d keys stay loaded, %d of them narrow%s; %s", weights, n, len(r.devices), stay, narrow, loads, note)
 	verify.Note = "the keys' own proofs are checked in the cold run only"
 	out := []Measurement{prove, verify}
 	constant := func(metric, unit string, v float64, note string) {
