@@ -11,6 +11,7 @@ import (
 	"github.com/zkwarp/zkwarp/zkml"
 	"github.com/zkwarp/zkwarp/zkml/graph"
 	"github.com/zkwarp/zkwarp/zkml/internal/given"
+	"github.com/zkwarp/zkwarp/zkml/internal/plan"
 )
 
 // Proof is a proof of a chain: for each part its outputs and its proof.
@@ -70,13 +71,33 @@ func VerifyStatement(c *Chain, s *zkml.Statement, proof *Proof, opts *Options) e
 	return c.verifyParts(s, proof, opts)
 }
 
-// verifyParts verifies the proofs of all parts, on all processors. What it returns is the failure of the first part that has one: once it is known,
-// later ones are not begun.
+// mostWeights is the number of words that public weights of parts may take at once, unless those of one part are more: 2 GiB.
+const mostWeights = 1 << plan.MaxVars
+
+// atOnce is how many parts may be verified side by side: public weights become words of the field, and all parts' together may not fit the memory.
+func (c *Chain) atOnce() int {
+	most := int64(1)
+	for _, vk := range c.keys {
+		if vk.Mode() != zkml.PublicWeights {
+			continue
+		}
+		words := int64(0)
+		for _, id := range vk.Program().Params() {
+			words += int64(1) << graph.Vars(vk.Program().Tensor(id).Shape)
+		}
+		most = max(most, int64(graph.Pow2(int(words))))
+	}
+	return int(min(max(1, mostWeights/most), int64(len(c.keys))))
+}
+
+// verifyParts verifies the proofs of all parts, on all processors as far as memory allows. What it returns is the failure of the first part that has
+// one: once it is known, later ones are not begun.
 func (c *Chain) verifyParts(s *zkml.Statement, proof *Proof, opts *Options) error {
 	errs := make([]error, len(c.keys))
 	var first atomic.Int64 // of those that failed
 	first.Store(int64(len(errs)))
-	parallel.For(len(errs), 1, func(lo, hi int) {
+	n := c.atOnce()
+	parallel.For(len(errs), (len(errs)+n-1)/n, func(lo, hi int) {
 		for k := lo; k < hi && int64(k) < first.Load(); k++ {
 			if errs[k] = c.verifyPart(k, s, proof, opts); errs[k] == nil {
 				continue
