@@ -2,6 +2,7 @@ package mapped_test
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"runtime/debug"
@@ -78,16 +79,35 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestGuardPanics leaves panics for other reasons alone.
+// TestGuardPanics leaves panics for other reasons alone, nil pointers to what is larger than a page among them, in loops too.
 func TestGuardPanics(t *testing.T) {
-	defer func() {
-		if r := recover(); r == nil || !strings.Contains(r.(error).Error(), "out of range") {
-			t.Errorf("recovered %v", r)
-		}
-		if debug.SetPanicOnFault(false) {
-			t.Error("faults are panics from then on")
-		}
-	}()
 	var none []byte
-	t.Error(mapped.Guard(func() error { return errors.New(string(none[1:2])) }))
+	var pointer *int
+	var large *struct {
+		before [1 << 16]byte
+		at     int
+	}
+	const isNil = "nil pointer"
+	for name, c := range map[string]struct {
+		does func() int
+		want string
+	}{
+		"range":         {func() int { return len(none[1:2]) }, "out of range"},
+		"nil":           {func() int { return *pointer }, isNil},
+		"large nil":     {func() int { return large.at }, isNil},
+		"indexed nil":   {func() int { return int(large.before[len(none)+9000]) }, isNil},
+		"nil in a loop": {func() int { parallel.For(1, 1, func(lo, _ int) { large.at = lo }); return 0 }, isNil},
+	} {
+		func() {
+			defer func() {
+				if r, ok := recover().(error); !ok || !strings.Contains(r.Error(), c.want) {
+					t.Errorf("%s: recovered %v", name, r)
+				}
+				if debug.SetPanicOnFault(false) {
+					t.Errorf("%s: faults are panics from then on", name)
+				}
+			}()
+			t.Errorf("%s: %v", name, mapped.Guard(func() error { return fmt.Errorf("%d", c.does()) }))
+		}()
+	}
 }
