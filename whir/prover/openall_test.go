@@ -20,7 +20,6 @@ func TestOpenAll(t *testing.T) {
 		d := q.Device()
 		var openings []OpeningM31
 		var params []*whir.M31Params
-		var shed []bool
 		for i, vars := range []int{6, 1, 7, 2} {
 			k := newPacked(t, queue(t), newSource(uint64(70+vars)), vars, whir.Options{Lambda: 40})
 			table := devicetest.Upload(t, q, k.c.owned.Host())
@@ -34,7 +33,7 @@ func TestOpenAll(t *testing.T) {
 				c.Shed()
 			}
 			openings = append(openings, OpeningM31{Name: []string{"six", "one", "seven", "two"}[i], Committed: c, Claims: k.claims})
-			params, shed = append(params, k.p), append(shed, vars == 6)
+			params = append(params, k.p)
 		}
 		start := func() *transcriptprover.Transcript {
 			host := transcript.New(transcript.TagTest)
